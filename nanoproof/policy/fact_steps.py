@@ -87,6 +87,7 @@ class FactSteps:
                     text = f"∀ ({variable} : {printed.text_of(type_)}) {a}, {printed.text_of(claim)}"
                     by_induction = proof.format(over=variable)
                     yield f"have {new} : {text} := by intro {variable} <;> {by_induction}"
+        yield from self._of_programs(definitions, functions)
         has_lists = definitions.appends or any("++" in token or "reverse" in token for token in self._target)
         for function, signature in definitions.signatures:
             if has_lists and function in functions:
@@ -110,6 +111,54 @@ class FactSteps:
                 if value[:1] == ("[",) and operation == "++":
                     result = (*printed.in_brackets(value[1:-1]), "::", new)
                 yield (begun[0], *chain.from_iterable(varied), "=", *result)
+
+    def _of_programs(self, definitions: Definitions, functions: Sequence[str]) -> Iterator[str]:
+        """Yield the proof that a compiled program leaves a value on its stack, whatever follows and whatever is there.
+
+        Of `exec (compile e) [] = [eval e]` the cases of `e` are about `exec (compile a ++ compile b ++ [add]) []`,
+        of which that statement says nothing: `∀ l s, exec (compile e ++ l) s = exec l (eval e :: s)` does.
+        """
+        sides = printed.sides(self._target, "=")
+        places = dict(definitions.recursive_places)
+        if sides is None or not definitions.appends or any(name.startswith("ih") for name, _ in self._newest):
+            return
+        function, arguments = sides[0][0], application(sides[0][1:])
+        place = places.get(function, len(arguments))
+        if place >= len(arguments) or len(arguments) < 2:
+            return
+        program = arguments[place]
+        compiler = dict(definitions.signatures).get(program[0])
+        if program[0] not in functions or compiler is None or compiler.conclusion[:1] != ("List",):
+            return
+        new, rest, stack = self._fresh("h", "l", "s")
+        value = sides[1]
+        if value[0] == "some":
+            value = printed.stripped(value[1:])
+        call: list[Tokens] = []
+        result: list[Tokens] = []
+        general, at = [rest], ["[]"]
+        for argument in arguments:
+            if argument == program:
+                call.append((*printed.in_brackets(program), "++", rest))
+                result.append((rest,))
+            elif argument == ("[", "]") and value[0] == "[":
+                call.append((stack,))
+                result.append((*printed.in_brackets(value[1:-1]), "::", stack))
+                general.append(stack)
+                at.append("[]")
+            else:
+                call.append(argument)
+                result.append(value)
+                if len(argument) == 1 and argument[0] in value:
+                    general.append(argument[0])
+                    at.append(argument[0])
+        names = " ".join(general)
+        left = " ".join(printed.argument_text(argument) for argument in call)
+        right = " ".join(printed.argument_text(argument) for argument in result)
+        rules = ", ".join([*functions, *definitions.helpers_of(functions)])
+        proof = f"(by induction {program[-1]} <;> intro {names} <;> simp_all [{rules}])"
+        claim = f"∀ {names}, {function} {left} = {function} {right}"
+        yield f"have {new} : {claim} := {proof} <;> simpa [{function}] using {new} {' '.join(at)}"
 
     def common_divisors(self) -> Iterator[str]:
         """Yield that a greatest common divisor divides both numbers, or what it is to divide it."""

@@ -204,6 +204,9 @@ class GoalSteps:
             if conditional:
                 yield f"{induction} <;> simp_all{names} <;> (try split) <;> (try simp_all) <;> grind"
             yield f"{induction} <;> simp_all{names} <;> omega"
+            for helper in self._definitions.helpers_of(functions):
+                # `fold (a + b) = plus' (fold a) (fold b)`: which of the helper's cases it is, no induction says.
+                yield f"{induction} <;> simp_all{names} <;> unfold {helper} <;> split <;> simp_all{names}"
             _, _, others = induction.partition(" generalizing ")
             if functions and others and " " not in others:
                 # A function of two arguments that recurses on both, such as a maximum.
@@ -233,7 +236,19 @@ class GoalSteps:
         names = list(functions)
         if "^" in self._target:
             names.append("Nat.pow_succ")
+        if self._is_applied_to_a_sum(functions):
+            # Of `f (m + n)` for `m + 1` a definition says something once it is `f (m + n + 1)`.
+            names.append("Nat.succ_add")
         return f" [{', '.join(names)}]" if names else ""
+
+    def _is_applied_to_a_sum(self, functions: Sequence[str]) -> bool:
+        """Tell whether a function of the goal has an argument `m + n` of variables."""
+        for place, token in enumerate(self._target):
+            for argument in printed.arguments_of(self._target, place) if token in functions else ():
+                summands = printed.split_at(argument, ("+",))
+                if len(summands) > 1 and all(self._types.get(summand[0]) in NUMBERS for summand in summands[:2]):
+                    return True
+        return False
 
     def _of_booleans(self) -> Iterator[str]:
         """Yield a proof by cases where the goal is about a function from `Bool` to `Bool`: it has two values."""

@@ -83,6 +83,27 @@ class ProductSteps:
                 return f"obtain ⟨{new}, rfl⟩ := {name}", division[1][0], (*printed.in_brackets(division[0]), "*", new)
         return None
 
+    def maxima(self) -> Iterator[str]:
+        """Yield that a power to a maximum is no less than those to each of the two, which `omega` does not know.
+
+        A tree of height `max l.height r.height + 1` has fewer than `2 ^ (max l.height r.height + 1)` nodes.
+        """
+        left, right = self._fresh("h", "h")
+        for place, token in enumerate(self._target):
+            of_exponent = self._target[place + 1 :]
+            if token != "^" or "max" not in of_exponent[:2]:
+                continue
+            maximum = place + 1 + of_exponent.index("max")
+            terms = [printed.argument_text(argument) for argument in printed.arguments_of(self._target, maximum)]
+            if len(terms) != 2:
+                continue
+            facts = []
+            for name, side in ((left, "left"), (right, "right")):
+                less = f"(Nat.le_max_{side} {' '.join(terms)})"
+                facts.append(f"have {name} := Nat.pow_le_pow_right (by omega : 0 < {self._target[place - 1]}) {less}")
+            yield " <;> ".join(facts)
+            return
+
 
 def _is_variable(term: Tokens, value: Tokens, divides: Tokens) -> bool:
     return len(term) == 1 and printed.is_name(term[0]) and term[0] in divides and term[0] not in value

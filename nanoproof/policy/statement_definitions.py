@@ -1,7 +1,7 @@
 """What a statement brings along: its own functions, propositions and inductive types, read from its source."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 
@@ -61,7 +61,7 @@ class Definitions:
     `propositions` are those functions whose values are one proposition each, `by_two` those that recur on `n + 2`, and
     `conditional` those that have an `if`. `signatures` are what each function takes and gives, as far as they are read;
     `appends` says whether any of them puts lists together. `recursive_places` are which of its explicit arguments a
-    function recurs on.
+    function recurs on. `helpers` are those by cases that do not recur, each with the functions that call it.
     """
 
     functions: tuple[str, ...] = ()
@@ -72,6 +72,7 @@ class Definitions:
     signatures: tuple[tuple[str, Fact], ...] = ()
     appends: bool = False
     recursive_places: tuple[tuple[str, int], ...] = ()
+    helpers: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     @classmethod
     def of(cls, source: str) -> "Definitions":
@@ -84,11 +85,12 @@ class Definitions:
         signatures: list[tuple[str, Fact]] = []
         appends = False
         recursive_places: list[tuple[str, int]] = []
+        texts: dict[str, str] = {}
         masked = mask(source)
         for declaration in declarations(source):
             if declaration.keyword in ("def", "abbrev"):
                 functions.append(declaration.full_name)
-                text = masked[declaration.head_end : declaration.end]
+                text = texts[declaration.full_name] = masked[declaration.head_end : declaration.end]
                 proposition = _read_proposition(declaration.full_name, text)
                 if proposition is not None:
                     propositions.append(proposition)
@@ -107,8 +109,15 @@ class Definitions:
                 text = masked[declaration.start : declaration.end]
                 inductives.append(_read_inductive(declaration.full_name, text))
         types = (*inductives, *KNOWN)
+        helpers = _helpers(texts, dict(recursive_places))
         of_functions = (tuple(propositions), tuple(by_two), tuple(conditional), tuple(signatures), appends)
-        return cls(tuple(functions), types, *of_functions, tuple(recursive_places))
+        return cls(tuple(functions), types, *of_functions, tuple(recursive_places), helpers)
+
+    def helpers_of(self, functions: Sequence[str]) -> list[str]:
+        """Return what computes a part of the values of functions without being one of them, by cases."""
+        return [
+            name for name, callers in self.helpers if name not in functions and not set(callers).isdisjoint(functions)
+        ]
 
     def inductive(self, type_: Tokens) -> Inductive | None:
         """Return the inductive type that a type is, or a proposition is about; None for others."""
@@ -177,6 +186,24 @@ def _read_proposition(name: str, text: str) -> Proposition | None:
         return None
     variables = [argument.name for argument in fact.arguments if argument.explicit]
     return Proposition(name, tuple(variables), printed.stripped(printed.tokens_of(body)))
+
+
+def _helpers(texts: Mapping[str, str], recursive: Container[str]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Return the functions by cases that do not recur, each with the functions that call it; `texts` define them all.
+
+    A call is written by the last name: `plus'` or `x.plus'` for `Expr.plus'`.
+    """
+    tokens: dict[str, Tokens] = {}
+    calls: dict[str, set[str]] = {}
+    for name, text in texts.items():
+        tokens[name] = printed.tokens_of(text)
+        calls[name] = {token.rpartition(".")[2] for token in tokens[name]}
+    helpers = []
+    for name in texts:
+        callers = tuple(other for other in texts if other != name and name.rpartition(".")[2] in calls[other])
+        if "|" in tokens[name] and name not in recursive and callers:
+            helpers.append((name, callers))
+    return tuple(helpers)
 
 
 def _recursive_place(name: str, text: str) -> int | None:

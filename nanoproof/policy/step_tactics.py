@@ -100,6 +100,7 @@ class _Enumeration:
                 *recursions.next_witnesses(),
                 *recursions.descent(),
                 *certificates.multiplied(functions),
+                *products.maxima(),
             ],
             [*recursions.lemmas_inside(functions, recursed_on), *facts.generalized(self._definitions, functions)],
             list(self._taken_apart()),
@@ -312,8 +313,10 @@ class _Enumeration:
         """Return the other variables of the goal that no hypothesis is about but those that follow from the first."""
         names = []
         for name, type_ in self._types.items():
+            # Of `α : Type` there may be elements, such as the start of an iterated function.
             is_data = self._definitions.inductive(type_) is not None and not printed.is_proposition(type_)
-            if name != variable and name in self._mentioned and is_data:
+            is_element = len(type_) == 1 and self._types.get(type_[0], ())[:1] == ("Type",)
+            if name != variable and name in self._mentioned and (is_data or is_element):
                 names.append(name)
         return names
 

@@ -47,6 +47,54 @@ PART = """inductive Part : List Nat → List Nat → Prop where
   | skip (x : Nat) (l m : List Nat) (h : Part l m) : Part l (x :: m)
   | keep (x : Nat) (l m : List Nat) (h : Part l m) : Part (x :: l) (x :: m)
 """
+BUSH = """inductive Bush where
+  | tip : Bush
+  | fork (l r : Bush) : Bush
+def Bush.size : Bush → Nat
+  | .tip => 0
+  | .fork l r => l.size + 1 + r.size
+def Bush.height : Bush → Nat
+  | .tip => 0
+  | .fork l r => max l.height r.height + 1
+"""
+TERM = """inductive Term where
+  | num (n : Nat) : Term
+  | add (a b : Term) : Term
+def value : Term → Nat
+  | .num n => n
+  | .add a b => value a + value b
+"""
+COMPILER = (
+    TERM
+    + """inductive Instr where
+  | push (n : Nat) : Instr
+  | plus : Instr
+def done : Instr → List Nat → List Nat
+  | .push n, s => n :: s
+  | .plus, y :: x :: s => (x + y) :: s
+  | _, s => s
+def run : List Instr → List Nat → List Nat
+  | [], s => s
+  | i :: l, s => run l (done i s)
+def compile : Term → List Instr
+  | .num n => [.push n]
+  | .add a b => compile a ++ compile b ++ [.plus]
+"""
+)
+FOLDED = (
+    TERM
+    + """def both : Term → Term → Term
+  | .num m, .num n => .num (m + n)
+  | a, b => .add a b
+def folded : Term → Term
+  | .num n => .num n
+  | .add a b => both (folded a) (folded b)
+"""
+)
+ITERATED = """def iterated {α : Type} (f : α → α) : Nat → α → α
+  | 0, x => x
+  | n + 1, x => iterated f n (f x)
+"""
 PUT = """def put (x : Nat) : List Nat → List Nat
   | [] => [x]
   | y :: l => if x ≤ y then x :: y :: l else y :: put x l
@@ -406,6 +454,37 @@ LARGER = """def larger : Nat → Nat → Nat
                 "have h : ∀ t, back (snoc t x) = x :: (back t) := by intro t <;> induction t",
                 "simp_all",
             ],
+        ),
+        (
+            BUSH,
+            "(t : Bush) : t.size < 2 ^ t.height",
+            [
+                "induction t with",
+                "solver decide",
+                "simp only [Bush.size, Bush.height]",
+                "have h := Nat.pow_le_pow_right (by omega : 0 < 2) (Nat.le_max_left",
+                "solver omega",
+            ],
+        ),
+        (
+            COMPILER,
+            "(e : Term) : run (compile e) [] = [value e]",
+            ["have h : ∀ l s, run ((compile e) ++ l) s = run l ((value e) :: s)"],
+        ),
+        (
+            COMPILER,
+            "(s : List Nat) (e : Term) : run (compile e) s = value e :: s",
+            ["have h : ∀ l s, run ((compile e) ++ l) s = run l (value e :: s)"],
+        ),
+        (
+            FOLDED,
+            "(e : Term) : value (folded e) = value e",
+            ["induction e <;> simp_all [value, folded] <;> unfold both"],
+        ),
+        (
+            ITERATED,
+            "{α : Type} (f : α → α) (m n : Nat) (x : α) : iterated f (m + n) x = iterated f n (iterated f m x)",
+            ["induction m generalizing n x <;> simp_all [iterated, Nat.succ_add]"],
         ),
         (EVEN, "(n : Nat) (h : Ev n) : ∃ k, n = 2 * k", ["exact ⟨n / 2, by induction h <;> omega⟩"]),
         (EVEN, "(k : Nat) : Ev (2 * k)", ["induction k <;> simp_all [Nat.mul_add, Ev.zero, Ev.add_two]"]),
