@@ -134,6 +134,8 @@ class FactSteps:
         value = sides[1]
         if value[0] == "some":
             value = printed.stripped(value[1:])
+        if value[0] != "[" and "::" not in value:
+            return
         call: list[Tokens] = []
         result: list[Tokens] = []
         general, at = [rest], ["[]"]

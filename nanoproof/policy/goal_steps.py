@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from nanoproof.policy import printed_types as printed
 from nanoproof.policy.number_steps import NUMBERS, NumberSteps
 from nanoproof.policy.printed_types import Tokens
+from nanoproof.policy.recursion_steps import closing_cases
 from nanoproof.policy.statement_definitions import Definitions, is_data, unfolded
 
 MOST_WITNESSES = 4
@@ -201,9 +202,7 @@ class GoalSteps:
             if predicate is not None:
                 constructors = [f"{predicate.name}.{constructor}" for constructor, _, _ in predicate.constructors]
                 yield f"{induction} <;> simp_all [{', '.join(['Nat.mul_add', *functions, *constructors])}]"
-            if conditional:
-                yield f"{induction} <;> simp_all{names} <;> (try split) <;> (try simp_all) <;> grind"
-            yield f"{induction} <;> simp_all{names} <;> omega"
+            yield f"{induction} <;> {closing_cases(names, conditional)}"
             for helper in self._definitions.helpers_of(functions):
                 # `fold (a + b) = plus' (fold a) (fold b)`: which of the helper's cases it is, no induction says.
                 yield f"{induction} <;> simp_all{names} <;> unfold {helper} <;> split <;> simp_all{names}"
@@ -211,7 +210,7 @@ class GoalSteps:
             if functions and others and " " not in others:
                 # A function of two arguments that recurses on both, such as a maximum.
                 yield f"{induction} <;> cases {others} <;> first | (simp_all{names} <;> omega) | grind{names}"
-            if functions or rules:
+            if rules:
                 yield f"{induction} <;> grind [{', '.join([*functions, *rules])}]"
         yield from self._of_booleans()
         finite = self._finite()

@@ -40,7 +40,8 @@ def text_of(tokens: Sequence[str]) -> str:
     """Write tokens as Lean prints them: spaces but inside of brackets and before commas."""
     text = ""
     for token in tokens:
-        closes = token in (*CLOSING, ",")
+        # A field of what is in brackets, such as `(f x).length`, is a token of its own, and so is its dot.
+        closes = token in (*CLOSING, ",", ".") or text.endswith(".")
         if text and not closes and text[-1] not in OPENING and text[-1] != "¬" and text[-1] != "↑":
             text += " "
         text += token
@@ -57,25 +58,38 @@ def undotted(tokens: Tokens, functions: Sequence[str]) -> Tokens:
     places: list[int] = []  # where the brackets that are open begin in what is written
     last_begin = 0
     for place, token in enumerate(tokens):
-        value, _, field = token.rpartition(".")
+        value, *fields = token.split(".")
         if token in OPENING:
             places.append(len(written))
         elif token in CLOSING and places:
             last_begin = places.pop()
-        if value and field in by_field and not value[0].isupper():
-            inner = undotted((value,), functions)
-            applied = [by_field[field], *in_brackets(inner)]
-            if written and _ends_term(written[-1]):
-                applied = ["(", *applied, ")"]  # an argument itself
-            written += applied
-        elif token in by_field and tokens[max(place - 2, 0) : place] == (")", "."):
-            applied = [by_field[token], *written[last_begin:-1]]
+        of_brackets = tokens[max(place - 2, 0) : place] == (")", ".")
+        if of_brackets and not by_field.keys().isdisjoint(token.split(".")):
+            applied = _applied_to(written[last_begin:-1], token.split("."), by_field)
             if last_begin and _ends_term(written[last_begin - 1]):
                 applied = ["(", *applied, ")"]
             written[last_begin:] = applied
+        elif value and not value[0].isupper() and not by_field.keys().isdisjoint(fields):
+            applied = _applied_to([value], fields, by_field)
+            if written and _ends_term(written[-1]):
+                applied = ["(", *applied, ")"]  # an argument itself
+            written += applied
         else:
             written.append(token)
     return tuple(written)
+
+
+def _applied_to(value: Sequence[str], fields: Sequence[str], by_field: Mapping[str, str]) -> list[str]:
+    """Write the fields of a value, each applied to what is before it: `(Tree.toList t).length`."""
+    applied = list(value)
+    for field in fields:
+        if field in by_field:
+            applied = [by_field[field], *in_brackets(tuple(applied))]
+        elif len(applied) == 1:
+            applied = [f"{applied[0]}.{field}"]
+        else:
+            applied = [*in_brackets(tuple(applied)), ".", field]
+    return applied
 
 
 def argument_text(tokens: Sequence[str]) -> str:
@@ -92,6 +106,14 @@ def _ends_term(token: str) -> bool:
 
 def _begins_term(token: str) -> bool:
     return token in OPENING or (token[0].isalnum() and token not in _WORDS)
+
+
+def mentioned(tokens: Tokens) -> frozenset[str]:
+    """Return the names in a text; of `xs.length` it is `xs` that a tactic is about, or `xs.length` as a whole."""
+    names = set(tokens)
+    for token in tokens:
+        names.add(token.partition(".")[0])
+    return frozenset(names)
 
 
 def bound_names(tokens: Tokens) -> frozenset[str]:

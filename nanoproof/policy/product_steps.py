@@ -90,17 +90,20 @@ class ProductSteps:
         """
         left, right = self._fresh("h", "h")
         for place, token in enumerate(self._target):
-            of_exponent = self._target[place + 1 :]
-            if token != "^" or "max" not in of_exponent[:2]:
+            exponent = printed.arguments_of(self._target, place)[:1]
+            if token != "^" or not exponent or "max" not in exponent[0]:
                 continue
-            maximum = place + 1 + of_exponent.index("max")
-            terms = [printed.argument_text(argument) for argument in printed.arguments_of(self._target, maximum)]
+            maximum = exponent[0].index("max")
+            terms = [printed.argument_text(argument) for argument in printed.arguments_of(exponent[0], maximum)]
             if len(terms) != 2:
                 continue
             facts = []
             for name, side in ((left, "left"), (right, "right")):
                 less = f"(Nat.le_max_{side} {' '.join(terms)})"
                 facts.append(f"have {name} := Nat.pow_le_pow_right (by omega : 0 < {self._target[place - 1]}) {less}")
+            if "+" in exponent[0]:
+                # `omega` takes `2 ^ (k + 1)` for `2 * 2 ^ k`, but not `2 ^ (1 + k)`.
+                yield " <;> ".join([*facts, "simp only [Nat.pow_add, Nat.pow_one]", "omega"])
             yield " <;> ".join(facts)
             return
 

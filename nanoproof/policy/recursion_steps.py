@@ -11,9 +11,19 @@ from itertools import islice, product
 from nanoproof.policy import printed_types as printed
 from nanoproof.policy.number_steps import NUMBERS
 from nanoproof.policy.printed_types import Tokens
+from nanoproof.policy.statement_definitions import Definitions
 
 MOST_SPLITS = 3
 """Booleans that are split at once: eight cases."""
+
+
+def closing_cases(rules: str, splits: bool) -> str:
+    """Write what closes each case of most inductions over definitions; `rules` are `[f, g]` or nothing.
+
+    Where a definition has an `if`, its cases are those of the claim, and with `splits` it is taken apart by them.
+    """
+    split = f" <;> (repeat' split) <;> (try simp_all{rules})" if splits else ""
+    return f"first | (simp_all{rules}{split} <;> first | omega | grind) | grind{rules}"
 
 
 class RecursionSteps:
@@ -50,13 +60,17 @@ class RecursionSteps:
                 variables[name] = None
         return list(variables)
 
-    def lemmas_inside(self, functions: Sequence[str], recursed_on: Sequence[str]) -> Iterator[str]:
+    def lemmas_inside(
+        self, definitions: Definitions, functions: Sequence[str], recursed_on: Sequence[str]
+    ) -> Iterator[str]:
         """Yield what is proved by an induction of its own inside of another one."""
         if self._in_induction and functions:
-            yield from self._missing_lemmas(functions)
-            yield from self._over_another(functions, recursed_on)
+            rules = f" [{', '.join(functions)}]"
+            closing = closing_cases(rules, any(name in definitions.conditional for name in functions))
+            yield from self._missing_lemmas(functions, closing)
+            yield from self._over_another(f"simp only{rules}", recursed_on, closing)
 
-    def _over_another(self, functions: Sequence[str], recursed_on: Sequence[str]) -> Iterator[str]:
+    def _over_another(self, computing: str, recursed_on: Sequence[str], closing: str) -> Iterator[str]:
         """Yield the induction over another variable that is left once an induction's hypothesis has been used.
 
         Of `plus (n + 1) m = plus m (n + 1)`, computed and rewritten, `plus m n + 1 = plus m (n + 1)` is left, which
@@ -69,12 +83,11 @@ class RecursionSteps:
             is_the_one_before = f"({variable} + 1)" in target or f":: {variable})" in target
             if not about_it or is_the_one_before:
                 continue
-            rules = f"[{', '.join(functions)}]"
-            closing = f"induction {variable} <;> first | (simp_all {rules} <;> omega) | grind {rules}"
-            yield f"simp only {rules} <;> rw [{about_it[-1]}] <;> clear {' '.join(hypotheses)} <;> {closing}"
-            yield f"clear {' '.join(hypotheses)} <;> {closing}"
+            induction = f"clear {' '.join(hypotheses)} <;> induction {variable} <;> {closing}"
+            yield f"{computing} <;> rw [{about_it[-1]}] <;> {induction}"
+            yield induction
 
-    def _missing_lemmas(self, functions: Sequence[str]) -> Iterator[str]:
+    def _missing_lemmas(self, functions: Sequence[str], closing: str) -> Iterator[str]:
         """Yield the lemma that an induction's step needs: the goal, for any value of what its hypothesis is about.
 
         With `ih : rev (rev xs) = xs` and the goal `rev (snoc (rev xs) x) = x :: xs` it is
@@ -91,9 +104,8 @@ class RecursionSteps:
                     lemma = _replaced(_replaced(self._target, value, (t,)), replaced, printed.in_brackets(by_variable))
                     of_induction = self._types.keys() & set(value)
                     if t in lemma and of_induction.isdisjoint(lemma):
-                        rules = f"[{', '.join(functions)}]"
-                        proof = f"induction {t} <;> first | (simp_all {rules} <;> omega) | grind {rules}"
-                        yield f"have {new} : ∀ {t}, {printed.text_of(lemma)} := by intro {t} <;> {proof}"
+                        claim = f"∀ {t}, {printed.text_of(lemma)}"
+                        yield f"have {new} : {claim} := by intro {t} <;> induction {t} <;> {closing}"
 
     def _inner_values(self, term: Tokens, functions: Sequence[str]) -> Iterator[Tokens]:
         """Yield the values of functions in brackets that a term and the goal have: `(rev xs)`."""

@@ -56,6 +56,9 @@ def Bush.size : Bush → Nat
 def Bush.height : Bush → Nat
   | .tip => 0
   | .fork l r => max l.height r.height + 1
+def Bush.leaves : Bush → List Nat
+  | .tip => [0]
+  | .fork l r => l.leaves ++ r.leaves
 """
 TERM = """inductive Term where
   | num (n : Nat) : Term
@@ -242,7 +245,7 @@ LARGER = """def larger : Nat → Nat → Nat
         (
             PUT,
             "(x z : Nat) (l : List Nat) : z ∈ put x l ↔ z = x ∨ z ∈ l",
-            ["induction l <;> simp_all [put] <;> (try split) <;> (try simp_all) <;> grind"],
+            ["induction l <;> first | (simp_all [put] <;> (repeat' split)"],
         ),
         (
             "",
@@ -287,7 +290,7 @@ LARGER = """def larger : Nat → Nat → Nat
             "(l : List Nat) : total (turned l) = total l",
             [
                 "have h : ∀ (l1 m : List Nat), total (l1 ++ m) = total l1 + total m",
-                "induction l <;> simp_all [total, tu",
+                "induction l <;> first | (simp_all [total, tu",
             ],
         ),
         (
@@ -440,7 +443,7 @@ LARGER = """def larger : Nat → Nat → Nat
             "(n m : Nat) : plus n m = plus m n",
             [
                 "induction n with",
-                "induction m <;> grind",
+                "induction m <;> first | (simp_all [plus]",
                 "simp only [plus] <;> rw [ih] <;> clear ih <;> induction m <;>",
             ],
         ),
@@ -467,6 +470,38 @@ LARGER = """def larger : Nat → Nat → Nat
             ],
         ),
         (
+            "",
+            "(a b m n : Nat) (h : m ≤ 2 ^ a) (h1 : n ≤ 2 ^ b) : m + n ≤ 2 ^ (1 + max a b)",
+            ["have h2 := Nat.pow_le_pow_right"],
+        ),
+        (
+            BUSH,
+            "(t : Bush) : t.leaves.length = t.size + 1",
+            ["induction t <;> first | (simp_all [Bush.size, Bush.leaves]"],
+        ),
+        (
+            f"{PUT}def sorted : List Nat → List Nat\n  | [] => []\n  | x :: l => put x (sorted l)\n",
+            "(l : List Nat) : (sorted l).length = l.length",
+            [
+                "induction l with",
+                "solver rfl",
+                "simp_all [sorted]",
+                "have h : ∀ t, (put x t).length = (t.length) + 1",
+                "solver grind",
+            ],
+        ),
+        (
+            "",
+            "(p : Nat) (hp : ∀ d, d ∣ p → d = 1 ∨ d = p) (h : 3 ≤ p) : p % 2 = 1",
+            [
+                "rcases Nat.mod_two_eq_zero_or_one p",
+                "rcases hp 2 (by omega) with",
+                "solver omega",
+                "solver omega",
+                "solver omega",
+            ],
+        ),
+        (
             COMPILER,
             "(e : Term) : run (compile e) [] = [value e]",
             ["have h : ∀ l s, run ((compile e) ++ l) s = run l ((value e) :: s)"],
@@ -484,7 +519,7 @@ LARGER = """def larger : Nat → Nat → Nat
         (
             ITERATED,
             "{α : Type} (f : α → α) (m n : Nat) (x : α) : iterated f (m + n) x = iterated f n (iterated f m x)",
-            ["induction m generalizing n x <;> simp_all [iterated, Nat.succ_add]"],
+            ["induction m generalizing n x <;> first | (simp_all [iterated, Nat.succ_add]"],
         ),
         (EVEN, "(n : Nat) (h : Ev n) : ∃ k, n = 2 * k", ["exact ⟨n / 2, by induction h <;> omega⟩"]),
         (EVEN, "(k : Nat) : Ev (2 * k)", ["induction k <;> simp_all [Nat.mul_add, Ev.zero, Ev.add_two]"]),
