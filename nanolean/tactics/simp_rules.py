@@ -75,6 +75,9 @@ class TermOrder:
             return a.value < b.value
         if isinstance(a, App) and isinstance(b, App):
             return self._apps_less(a, b)
+        if isinstance(a, Proj) and isinstance(b, Proj) and a.idx != b.idx:
+            # Two fields of one value, as in `r.height * r.width` once `grind` has unfolded what names them.
+            return a.idx < b.idx and self._parts_less(_children(a), b)
         return self._lexicographic(_children(a), _children(b)) and self._parts_less(_children(a), b)
 
     def _apps_less(self, a: App, b: App) -> bool:
@@ -102,6 +105,8 @@ def _children(e: Expr) -> list[Expr]:
         return get_app_fn_args(e)[1]
     if isinstance(e, Lam | Pi):
         return [e.type, e.body]
+    if isinstance(e, Proj):
+        return [e.expr]
     return []
 
 

@@ -157,6 +157,11 @@ def test_a_recursive_definition_in_brackets_computes_on_constructors() -> None:
     assert proves("(n : Nat) (h : n = 0) : isZero n = true", "grind [isZero]", base=base)
 
 
+def test_the_fields_of_a_value_are_factors_in_one_order() -> None:
+    base = with_commands("structure Rect where\n  width : Nat\n  height : Nat")
+    assert proves("(r : Rect) : r.height * r.width = r.width * r.height", "grind", base=base)
+
+
 def test_an_operation_with_a_symbol_is_not_unfolded_by_its_name() -> None:
     statement = "(α : Type) (xs ys : List α) (h : xs = []) : xs ++ ys = ys"
     assert refusal(statement, "grind [List.append]").startswith("`grind` failed")
