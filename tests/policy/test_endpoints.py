@@ -22,9 +22,10 @@ from nanoproof.inference.own_model import OwnModel
 from nanoproof.model.gpt import GPT, GPTConfig
 from nanoproof.model.tokenizer import Tokenizer
 from nanoproof.policy import endpoints
+from nanoproof.policy.policy_options import short_name
 from nanoproof.policy.prompt_formats import FORMATS
 from nanoproof.policy.protocol import SamplingConfig, ServiceOptions
-from nanoproof.policy.served_models import ServedModel, ServedModels, merged_scores, served_policy, short_name
+from nanoproof.policy.served_models import ServedModel, ServedModels, merged_scores, served_policy
 from nanoproof.policy.server import PolicyService, create_app
 from nanoproof.policy.tactic_policy import TacticPolicy
 from nanoproof.policy.text_policy import TextPolicy
