@@ -32,7 +32,7 @@ from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.files import atomic_write_json
 from nanoproof.common.run_dir import home, versions
 from nanoproof.model.gpt import GPT, GPTConfig
-from nanoproof.model.options import NetworkShape
+from nanoproof.model.network_options import NetworkShape
 from nanoproof.model.tokenizer import Tokenizer
 from nanoproof.repos.premise_data import RetrievalSource, read_source
 from nanoproof.repos.splits import STRATEGIES

@@ -7,7 +7,7 @@ python -m nanoproof.grpo --resume-from grpo/RUN
 """
 
 from nanoproof.common.errors import UserError, run_main
-from nanoproof.model.options import LoraOptions
+from nanoproof.model.network_options import LoraOptions
 from nanoproof.training import options
 from nanoproof.training.named_data import choose_data
 from nanoproof.training.setup import means_hub, parse_stage

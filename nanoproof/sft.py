@@ -12,7 +12,7 @@ python -m nanoproof.sft --model-path SPEC --data FILE.json     # rows {"prompt",
 
 from nanoproof.common.config import Given
 from nanoproof.common.errors import run_main
-from nanoproof.model.options import LoraOptions
+from nanoproof.model.network_options import LoraOptions
 from nanoproof.training import options
 from nanoproof.training.named_data import choose_data
 from nanoproof.training.setup import means_hub, parse_hub_sft, parse_stage

@@ -22,7 +22,7 @@ from nanoproof.common.run_dir import FINISHED, RunDir
 from nanoproof.compat.configs import TrainingConfig, flat, refuse_unread
 from nanoproof.compat.prover import default_format
 from nanoproof.inference.hf_loading import ADAPTER_FILE, load_tokenizer, transformers_library
-from nanoproof.model.options import LoraOptions
+from nanoproof.model.network_options import LoraOptions
 from nanoproof.repos.leandojo import CORPUS
 from nanoproof.repos.premise_data import read_source
 from nanoproof.retrieval.encoders import open_encoder

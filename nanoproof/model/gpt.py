@@ -20,7 +20,7 @@ from torch.utils.checkpoint import checkpoint
 
 from nanoproof.common.config import opt
 from nanoproof.model.attention import Attend, AttentionPath, DensePath, RowLayout
-from nanoproof.model.options import NetworkShape
+from nanoproof.model.network_options import NetworkShape
 from nanoproof.model.tokenizer import RESERVED
 
 ROPE_BASE = 10_000.0

@@ -21,7 +21,7 @@ import torch.nn.functional as F
 
 from nanoproof.common.errors import UserError
 from nanoproof.model.gpt import GPT, Block, Linear
-from nanoproof.model.options import LoraOptions
+from nanoproof.model.network_options import LoraOptions
 
 PLACES = {
     "q": ("qkv", 0),

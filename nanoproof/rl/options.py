@@ -13,7 +13,7 @@ from nanoproof.common.option_groups import MonitorAddress, PolicyEndpointOptions
 from nanoproof.data.theorems.theorem_sets import FIXED, parse_set_names
 from nanoproof.inference.model_options import EngineLimits
 from nanoproof.lean.solvers import AUTO
-from nanoproof.model.options import LoraOptions
+from nanoproof.model.network_options import LoraOptions
 from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.prover.prover import ProverOptions
 from nanoproof.retrieval.retrieve_options import RetrieveOptions

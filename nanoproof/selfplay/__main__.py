@@ -25,7 +25,7 @@ from nanoproof.common.files import read_object
 from nanoproof.common.run_dir import setup_logging
 from nanoproof.rl.options import ClusterOptions, SpreadOptions
 from nanoproof.selfplay.files import SETTINGS_FILE, finished_rounds, load_problems, report
-from nanoproof.selfplay.options import RoundEndpointOptions, SelfPlayOptions
+from nanoproof.selfplay.selfplay_options import RoundEndpointOptions, SelfPlayOptions
 
 # What imports torch comes after the options, which may be mistyped.
 if TYPE_CHECKING:

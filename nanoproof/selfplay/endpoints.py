@@ -18,8 +18,8 @@ from nanoproof.inference.hf_loading import ADAPTER_FILE
 from nanoproof.inference.hf_model import HFModel
 from nanoproof.inference.language_model import GenerationOptions, LanguageModel, TextSample
 from nanoproof.inference.lora_endpoints import Adapters, LoraEndpoints, restart_by
-from nanoproof.selfplay.options import RoundEndpointOptions
 from nanoproof.selfplay.rounds import Spread
+from nanoproof.selfplay.selfplay_options import RoundEndpointOptions
 
 PROBES = ("theorem t : 1 + 1 = 2 := by", "theorem t (p : Prop) (h : p) : p := by")
 """Prompts by which a server's weights are checked: any do, as all weights have a part in what is likeliest."""

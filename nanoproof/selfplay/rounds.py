@@ -55,7 +55,7 @@ from nanoproof.selfplay.files import (
     without_verdict,
 )
 from nanoproof.selfplay.formulas import HARD_END, Example, Problem, Record, Seed, State
-from nanoproof.selfplay.options import SelfPlayOptions
+from nanoproof.selfplay.selfplay_options import SelfPlayOptions
 
 log = logging.getLogger(__name__)
 

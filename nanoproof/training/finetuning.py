@@ -13,7 +13,7 @@ from nanoproof.data.transitions.packing import ExampleLimits
 from nanoproof.data.weighted_rows import is_row_file
 from nanoproof.lean.types import Transition
 from nanoproof.model.gpt import GPT, with_reserved_markers
-from nanoproof.model.options import LoraOptions
+from nanoproof.model.network_options import LoraOptions
 from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.retrieval.premises import Retriever
 from nanoproof.training import batches, named_data, options

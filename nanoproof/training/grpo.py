@@ -32,8 +32,8 @@ from nanoproof.inference.sampling import SamplingOptions
 from nanoproof.lean.types import Transition
 from nanoproof.model.gpt import GPT
 from nanoproof.model.lora import seed_dropout
+from nanoproof.model.network_options import LoraOptions
 from nanoproof.model.optim import NonFiniteLoss
-from nanoproof.model.options import LoraOptions
 from nanoproof.policy.prompt import prompt_tokens
 from nanoproof.training import batches, options
 from nanoproof.training.hub_examples import load_data

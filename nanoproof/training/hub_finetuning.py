@@ -30,7 +30,7 @@ from nanoproof.data.weighted_rows import Row, is_row_file
 from nanoproof.inference.hf_loading import load_settings, transformers_library
 from nanoproof.inference.value_head import expected_tactics
 from nanoproof.lean.types import Transition
-from nanoproof.model.options import LoraOptions
+from nanoproof.model.network_options import LoraOptions
 from nanoproof.policy.prompt_formats import TRAINED_FILE
 from nanoproof.training import batches, named_data, options
 from nanoproof.training.hub_examples import (

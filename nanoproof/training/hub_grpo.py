@@ -21,7 +21,7 @@ from nanoproof.inference.hf_loading import load_settings, load_tokenizer, transf
 from nanoproof.inference.hf_tokens import PromptCodec, record_end, special_tokens, trained_end
 from nanoproof.inference.language_model import chat_messages
 from nanoproof.lean.types import Transition
-from nanoproof.model.options import LoraOptions
+from nanoproof.model.network_options import LoraOptions
 from nanoproof.policy.prompt_formats import PromptFormat
 from nanoproof.training import options
 from nanoproof.training.grpo import choose_states, whole_groups

@@ -38,8 +38,8 @@ from nanoproof.inference.hf_loading import (
 from nanoproof.inference.hf_tokens import PromptCodec, record_end, special_tokens, trained_end
 from nanoproof.inference.model_options import HFOptions
 from nanoproof.inference.value_head import ValueHead, channels_of
+from nanoproof.model.network_options import LoraOptions
 from nanoproof.model.optim import NonFiniteLoss
-from nanoproof.model.options import LoraOptions
 from nanoproof.policy.prompt_formats import TRAINED_FILE, PromptFormat
 from nanoproof.training.hub_examples import TokenizedExample
 from nanoproof.training.schedule import short

@@ -21,7 +21,7 @@ from nanoproof.common.run_dir import SCRIPTS, run_name
 from nanoproof.common.terminal import Progress
 from nanoproof.model.compute import Compute, choose_compute
 from nanoproof.model.gpt import GPT
-from nanoproof.model.options import LoraOptions
+from nanoproof.model.network_options import LoraOptions
 from nanoproof.model.tokenizer import Tokenizer
 from nanoproof.training import options
 from nanoproof.training.schedule import Trigger, clock, short

@@ -9,7 +9,7 @@ from nanoproof.common.run_dir import check_run_name
 from nanoproof.common.trackers import TRACKERS
 from nanoproof.data.weighted_rows import is_row_file
 from nanoproof.lean.solvers import AUTO
-from nanoproof.model.options import ATTENTION_CHOICES, COMPILE_CHOICES, LoraOptions, NetworkShape
+from nanoproof.model.network_options import ATTENTION_CHOICES, COMPILE_CHOICES, LoraOptions, NetworkShape
 from nanoproof.policy.policy_options import MAX_LENGTH
 from nanoproof.retrieval.retrieve_options import RetrieveOptions
 

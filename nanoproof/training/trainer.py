@@ -22,8 +22,8 @@ from nanoproof.model import checkpoint
 from nanoproof.model.checkpoint_files import find_checkpoint, read_manifest, weights_sha256
 from nanoproof.model.gpt import GPT, GPTConfig
 from nanoproof.model.lora import LoraSettings, add_adapters, describe_adapters, settings_of
+from nanoproof.model.network_options import LoraOptions
 from nanoproof.model.optim import MuonAdamW, NonFiniteLoss
-from nanoproof.model.options import LoraOptions
 from nanoproof.model.tokenizer import Tokenizer
 from nanoproof.training.options import ModelOptions, OptimizerOptions, StartOptions
 from nanoproof.training.schedule import learning_rate_factor, short

@@ -38,7 +38,7 @@ from nanoproof.prover.cli_input import parse_theorem
 from nanoproof.rl.__main__ import run
 from nanoproof.training.schedule import clock
 from nanoproof.training.setup import start_ranks
-from nanoproof.ttrl.options import TTRLConfig, parse_args
+from nanoproof.ttrl.ttrl_options import TTRLConfig, parse_args
 
 # What imports torch comes after the options, which may be mistyped.
 if TYPE_CHECKING:

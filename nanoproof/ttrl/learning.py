@@ -35,7 +35,7 @@ from nanoproof.rl.options import RLConfig
 from nanoproof.search.node import Node
 from nanoproof.training.schedule import clock
 from nanoproof.training.setup import Stage
-from nanoproof.ttrl.options import TTRLOptions
+from nanoproof.ttrl.ttrl_options import TTRLOptions
 from nanoproof.ttrl.variants import Counts, Variant, VariantMaker, open_in_trees
 
 log = logging.getLogger(__name__)

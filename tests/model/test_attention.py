@@ -24,7 +24,7 @@ from nanoproof.model.flash_attention import (
     key_copies,
     make_path,
 )
-from nanoproof.model.options import ATTENTION_CHOICES
+from nanoproof.model.network_options import ATTENTION_CHOICES
 from tests.model.attention_layouts import layout_of, random_layout, slow_kernel
 
 CPU = torch.device("cpu")

@@ -17,7 +17,8 @@ from nanoproof.common.errors import UserError
 from nanoproof.common.web.http_server import HttpServer, bind
 from nanoproof.inference.engine import Engine
 from nanoproof.inference.language_model import GenerationOptions, TextSample
-from nanoproof.inference.openai_model import EndpointOptions, OpenAIModel
+from nanoproof.inference.model_options import EndpointOptions
+from nanoproof.inference.openai_model import OpenAIModel
 from nanoproof.inference.own_model import OwnModel
 from nanoproof.model.gpt import GPT, GPTConfig
 from nanoproof.model.tokenizer import Tokenizer

@@ -20,7 +20,7 @@ from nanoproof.inference.hf_tokens import PromptCodec
 from nanoproof.inference.language_model import GenerationOptions
 from nanoproof.inference.value_head import expected_tactics
 from nanoproof.lean.types import Transition
-from nanoproof.model.options import LoraOptions
+from nanoproof.model.network_options import LoraOptions
 from nanoproof.policy.prompt_formats import FORMATS, known_format
 from nanoproof.training import hub_finetuning, hub_grpo, options
 from nanoproof.training.hub_examples import answer_logits, tokenize, tokenize_rows

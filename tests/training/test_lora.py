@@ -21,7 +21,7 @@ from nanoproof.model.checkpoint_files import weights_sha256
 from nanoproof.model.compute import convert_to_fp8
 from nanoproof.model.gpt import GPT, GPTConfig
 from nanoproof.model.lora import LoraSettings
-from nanoproof.model.options import LoraOptions
+from nanoproof.model.network_options import LoraOptions
 from nanoproof.training.batches import shard
 from nanoproof.training.finetuning import Finetuning
 from nanoproof.training.loss import LossWeights, tactic_logprobs
