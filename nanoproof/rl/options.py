@@ -1,4 +1,7 @@
-"""All options of reinforcement learning: the flags of its command line, and one object that holds their values."""
+"""All options of reinforcement learning: the flags of its command line, and one object that holds their values.
+
+Nothing here needs torch, which is slow to import.
+"""
 
 import argparse
 import os

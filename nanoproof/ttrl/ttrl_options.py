@@ -87,7 +87,7 @@ def make_parser(description: str) -> Parser:
     return parser
 
 
-def parse_args(argv: list[str] | None, description: str) -> argparse.Namespace:
+def parse_args(argv: list[str] | None, description: str = "") -> argparse.Namespace:
     """Parse the command line. What is not given is as in the run that is resumed, or whose network is learned from."""
     parser = make_parser(description)
     first = parser.parse_args(argv)

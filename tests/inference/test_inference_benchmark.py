@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from benchmarks import hf_inference
 from benchmarks.hardware import Peaks, Work, decode_work, prefill_work
 from benchmarks.inference_options import Load, NetworkSize
 from benchmarks.inference_work import Network, made_up_tokenizer, random_network, random_prompts, random_states
@@ -83,7 +84,7 @@ def test_the_limit_is_what_is_scarcer() -> None:
 def test_every_part_can_be_run(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bench_inference, "missing_for_transformers", lambda: "transformers is not installed")
+    monkeypatch.setattr(hf_inference, "missing_for_transformers", lambda: "transformers is not installed")
     monkeypatch.setattr("benchmarks.hardware.REPEATS", 2)
     words = ["--parts", *bench_inference.PARTS, *TINY.split(), "--lengths", "8", "16", "--waiting", "2", "5"]
     files = ["--json", str(tmp_path / "x.json"), "--markdown", str(tmp_path / "x.md")]
