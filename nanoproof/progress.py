@@ -7,7 +7,9 @@ python -m scripts.prove FILE.lean --model-path sft/RUN --progress-model progress
 """
 
 import logging
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from nanoproof.common.config import Parser, add_flags, from_args
 from nanoproof.common.errors import run_main
@@ -54,11 +56,9 @@ def main(argv: list[str] | None = None) -> int:
         print(f"written to {output}; to use it: export LEANPROGRESS_MODEL={output}")
         return 0
     output = Path(args.output).expanduser()
-    rows = (
-        progress.rows_from_traces(args.data, args.split == "valid", not args.no_prefix)
-        if "data" in args
-        else progress.SAMPLE_ROWS
-    )
+    rows: Sequence[dict[str, Any]] = progress.SAMPLE_ROWS
+    if args.command == "from-traces":
+        rows = progress.rows_from_traces(args.data, args.split == "valid", not args.no_prefix)
     progress.write_rows(output, rows)
     print(f"{len(rows)} rows written to {output}")
     return 0
