@@ -16,7 +16,8 @@ import torch
 
 from benchmarks.hardware import Peaks, decode_work, prefill_work
 from benchmarks.hf_inference import TransformersEngine
-from benchmarks.inference_work import Load, Network, Stopwatch, Turn, keep_in_flight, random_prompts, random_states
+from benchmarks.inference_options import Load
+from benchmarks.inference_work import Network, Stopwatch, Turn, keep_in_flight, random_prompts, random_states
 from benchmarks.plain_inference import PlainEngine
 from nanoproof.inference.engine import Engine
 from nanoproof.policy.tactic_policy import TacticPolicy

@@ -16,7 +16,8 @@ import torch
 
 from benchmarks import inference_measures as measures
 from benchmarks.hardware import measure_peaks
-from benchmarks.inference_work import Load, Network, NetworkSize, open_network
+from benchmarks.inference_options import Load, NetworkSize
+from benchmarks.inference_work import Network, open_network
 from nanoproof.common.distributed import DistInfo
 from nanoproof.common.errors import UserError
 from nanoproof.common.run_dir import code_revision

@@ -9,11 +9,11 @@ import random
 import string
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import torch
 
-from nanoproof.common.config import change, check, group, opt, validate
+from benchmarks.inference_options import Load, NetworkSize
 from nanoproof.common.distributed import DistInfo
 from nanoproof.common.run_dir import resolve_model_path
 from nanoproof.inference.engine import Engine
@@ -21,62 +21,6 @@ from nanoproof.inference.sampling import SamplingOptions
 from nanoproof.model.checkpoint import load_model
 from nanoproof.model.gpt import GPT, GPTConfig
 from nanoproof.model.tokenizer import BYTE_OF_CHARACTER, MARKERS, SYMBOLS, Tokenizer, make_text_tokenizer
-from nanoproof.policy.protocol import SamplingConfig
-
-SMALLEST_VOCABULARY = len(BYTE_OF_CHARACTER) + 26 * 26 + len(SYMBOLS) + len(MARKERS)
-
-
-@dataclass(frozen=True)
-class NetworkSize:
-    """Random network, where --model-path is not given."""
-
-    network: GPTConfig = group(
-        GPTConfig,
-        without=("sequence_len", "window_pattern", "value_embedding", "prefix_lm"),
-        vocab_size=change(2048, min=SMALLEST_VOCABULARY, max=400_000, help="Size of the vocabulary."),
-        depth=change(4),
-        aspect_ratio=change(48),
-        head_dim=change(32),
-    )
-    end_probability: float = opt(0.12, "How likely a sample ends at each token; 0 means never.", min=0, max=0.9)
-
-    def __post_init__(self) -> None:
-        validate(self, "network")
-
-
-@dataclass(frozen=True)
-class Load:
-    """Requests of the benchmark."""
-
-    states: int = opt(64, "States in flight.", min=1)
-    samples: int = opt(6, "Samples of each state.", min=1)
-    max_new_tokens: int = opt(24, "Longest sample.", min=1)
-    min_prompt_tokens: int = opt(100, "Shortest prompt; lengths are uniform up to the longest.", min=2)
-    max_prompt_tokens: int = opt(400, "Longest prompt.", min=2)
-    rounds: int = opt(3, "Times that each way is measured, taking turns; medians count.", min=1)
-    states_per_round: int | None = opt(None, "States in a round (none: twice those in flight).", min=1)
-
-    def __post_init__(self) -> None:
-        validate(self, "load")
-        check(
-            self.min_prompt_tokens <= self.max_prompt_tokens,
-            f"load.max_prompt_tokens must be >= load.min_prompt_tokens, got {self.max_prompt_tokens}",
-            "load",
-        )
-
-    @property
-    def per_round(self) -> int:
-        return self.states_per_round or 2 * self.states
-
-    @property
-    def options(self) -> SamplingOptions:
-        """In the engine's terms."""
-        return self.config.options()
-
-    @property
-    def config(self) -> SamplingConfig:
-        """In the policy's terms."""
-        return SamplingConfig(num_sampled_tactics=self.samples, max_gen_tokens=self.max_new_tokens)
 
 
 @dataclass(frozen=True)
@@ -101,9 +45,10 @@ def made_up_tokenizer(vocab_size: int) -> Tokenizer:
 
 def random_network(size: NetworkSize, sequence_len: int, dist: DistInfo) -> Network:
     """Fresh weights that end a sample with the given probability at each token."""
-    tokenizer = made_up_tokenizer(size.network.vocab_size)
+    tokenizer = made_up_tokenizer(size.vocab_size)
     torch.manual_seed(0)
-    config = replace(size.network, vocab_size=tokenizer.vocab_size, sequence_len=sequence_len, window_pattern="L")
+    shape = {**vars(size.network), "sequence_len": sequence_len, "window_pattern": "L"}
+    config = GPTConfig(vocab_size=tokenizer.vocab_size, **shape)
     model = GPT.create(config, dist.device, dist.dtype)
     odds = size.end_probability / (1 - size.end_probability) * tokenizer.eos
     with torch.no_grad():

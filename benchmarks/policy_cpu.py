@@ -19,7 +19,8 @@ import torch
 from benchmarks.hardware import Work, decode_work, measure_peaks, prefill_work
 from benchmarks.hf_inference import missing_for_transformers
 from benchmarks.inference_measures import our_way, transformers_way
-from benchmarks.inference_work import Load, Network, NetworkSize, random_network, random_prompts
+from benchmarks.inference_options import Load, NetworkSize
+from benchmarks.inference_work import Network, random_network, random_prompts
 from nanoproof.common.distributed import init_distributed
 from nanoproof.common.files import atomic_write_json
 from nanoproof.inference.engine import Engine
@@ -77,7 +78,7 @@ def measure(name: str, rows: int, rounds: int, with_transformers: bool) -> Row:
     """Time all ways on the same prompts, in turns."""
     depth, aspect_ratio = SHAPES[name]
     plain = NetworkSize()
-    size = NetworkSize(replace(plain.network, vocab_size=1120, depth=depth, aspect_ratio=aspect_ratio), ENDS)
+    size = NetworkSize(1120, replace(plain.network, depth=depth, aspect_ratio=aspect_ratio), ENDS)
     load = replace(LOAD, states=max(1, rows // SAMPLES))
     positions = load.max_prompt_tokens + load.max_new_tokens + 2
     network = random_network(size, positions, init_distributed("cpu"))

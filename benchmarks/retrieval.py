@@ -31,15 +31,17 @@ from nanoproof.common.config import Parser, add_flags, change, from_args, group,
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.files import atomic_write_json
 from nanoproof.common.run_dir import home, versions
-from nanoproof.model.gpt import GPT, GPTConfig, NetworkShape
+from nanoproof.model.gpt import GPT, GPTConfig
+from nanoproof.model.network_options import NetworkShape
 from nanoproof.model.tokenizer import Tokenizer
 from nanoproof.repos.premise_data import RetrievalSource, read_source
 from nanoproof.repos.splits import STRATEGIES
 from nanoproof.retrieval.corpus import Query
 from nanoproof.retrieval.encoders import OwnEncoder
 from nanoproof.retrieval.index import Ann, Ranking, search_exactly
+from nanoproof.retrieval.retrieve_options import LOSSES, TrainOptions
 from nanoproof.retrieval.scores import BM25Ranks, Scores, evaluate, recall_of_exact
-from nanoproof.retrieval.training import LOSSES, Trainer, TrainOptions
+from nanoproof.retrieval.training import Trainer
 
 FOUND = 10
 INNER, SPREAD, NOISE = 32, (0.1, 1.0), 0.3

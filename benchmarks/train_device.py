@@ -17,7 +17,7 @@ from benchmarks.train_measures import Case, DeviceOptions, measure
 from nanoproof.common.config import to_dict
 from nanoproof.common.errors import UserError
 from nanoproof.common.run_dir import code_revision
-from nanoproof.model.flash_attention import ATTENTION_CHOICES
+from nanoproof.model.network_options import ATTENTION_CHOICES
 
 PATHS = [name for name in ATTENTION_CHOICES if name != "auto"]
 BASELINES = {

@@ -6,24 +6,18 @@ python -m nanoproof.grpo --model-path hf:PATH_OR_ID --data nanolean --reward lea
 python -m nanoproof.grpo --resume-from grpo/RUN
 """
 
-import argparse
-
-from nanoproof.common.errors import run_main
-from nanoproof.model.lora import LoraOptions
+from nanoproof.common.errors import UserError, run_main
+from nanoproof.model.network_options import LoraOptions
 from nanoproof.training import options
-from nanoproof.training.grpo import GRPO, GRPOOptions
-from nanoproof.training.hub_finetuning import means_hub
-from nanoproof.training.hub_grpo import hub_grpo_main
-from nanoproof.training.loop import train_main
-from nanoproof.training.named_data import chosen_transitions
-from nanoproof.training.rewards import RewardOptions
+from nanoproof.training.named_data import choose_data
+from nanoproof.training.setup import means_hub, parse_stage
 
 GROUPS = (
     options.RunOptions,
     options.StartOptions,
     options.TriggerOptions,
-    GRPOOptions,
-    RewardOptions,
+    options.GRPOOptions,
+    options.RewardOptions,
     LoraOptions,
     options.OptimizerOptions,
 )
@@ -31,16 +25,24 @@ DEFAULTS = {"eval_every": "20steps", "init_lr_frac": 0.02, "warmdown_frac": 0.5}
 """Learning rates begin as low as those of reinforcement learning."""
 
 
-def choose_data(args: argparse.Namespace) -> None:
-    """Replace `--data auto` by the data set that is there; raises UserError if that is not unique."""
-    args.data = chosen_transitions(args.data)
-
-
 def main(argv: list[str] | None = None) -> int:
     """Train, and return the exit code."""
+    # What imports torch comes after the options, which may be mistyped.
     if means_hub(argv):
-        return hub_grpo_main(argv, (__doc__ or "").splitlines()[0])
-    return train_main(GRPO, GROUPS, __doc__ or "", argv, DEFAULTS, choose_data)
+        command = "grpo --model-path hf:PATH_OR_ID"
+        args = parse_stage(command, options.HUB_GRPO, __doc__ or "", argv, choose=choose_data)
+        if args.resume_from is not None:
+            raise UserError(
+                "--resume-from: GRPO on models of transformers starts anew; give its last checkpoint-<step>"
+            )
+        from nanoproof.training.hub_grpo import train_hub_grpo
+
+        return train_hub_grpo(args)
+    args = parse_stage("grpo", (*GROUPS, options.ComputeOptions), __doc__ or "", argv, DEFAULTS, choose_data)
+    from nanoproof.training.grpo import GRPO
+    from nanoproof.training.loop import train
+
+    return train(GRPO, GROUPS, args)
 
 
 if __name__ == "__main__":

@@ -7,12 +7,19 @@ python -m nanoproof.midtrain --resume-from midtrain/RUN
 """
 
 from nanoproof.common.errors import run_main
-from nanoproof.training.loop import train_main
-from nanoproof.training.options import ModelOptions, OptimizerOptions, RunOptions, StartOptions, TriggerOptions
-from nanoproof.training.pretraining import Midtraining, TextOptions
+from nanoproof.training import options
 from nanoproof.training.schedule import MidtrainLength
+from nanoproof.training.setup import parse_stage
 
-GROUPS = (RunOptions, StartOptions, TriggerOptions, TextOptions, MidtrainLength, ModelOptions, OptimizerOptions)
+GROUPS = (
+    options.RunOptions,
+    options.StartOptions,
+    options.TriggerOptions,
+    options.TextOptions,
+    MidtrainLength,
+    options.ModelOptions,
+    options.OptimizerOptions,
+)
 DEFAULTS = {
     "data": "leangithubraw",
     "device_batch_size": 16,
@@ -24,7 +31,11 @@ DEFAULTS = {
 
 def main(argv: list[str] | None = None) -> int:
     """Train, and return the exit code."""
-    return train_main(Midtraining, GROUPS, __doc__ or "", argv, DEFAULTS)
+    args = parse_stage("midtrain", (*GROUPS, options.ComputeOptions), __doc__ or "", argv, DEFAULTS)
+    from nanoproof.training.loop import train  # what imports torch comes after the options, which may be mistyped
+    from nanoproof.training.pretraining import Midtraining
+
+    return train(Midtraining, GROUPS, args)
 
 
 if __name__ == "__main__":

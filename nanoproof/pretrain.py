@@ -7,12 +7,19 @@ python -m nanoproof.pretrain --resume-from pretrain/RUN
 """
 
 from nanoproof.common.errors import run_main
-from nanoproof.training.loop import train_main
-from nanoproof.training.options import ModelOptions, OptimizerOptions, RunOptions, StartOptions, TriggerOptions
-from nanoproof.training.pretraining import Pretraining, TextOptions
+from nanoproof.training import options
 from nanoproof.training.schedule import PretrainLength
+from nanoproof.training.setup import parse_stage
 
-GROUPS = (RunOptions, StartOptions, TriggerOptions, TextOptions, PretrainLength, ModelOptions, OptimizerOptions)
+GROUPS = (
+    options.RunOptions,
+    options.StartOptions,
+    options.TriggerOptions,
+    options.TextOptions,
+    PretrainLength,
+    options.ModelOptions,
+    options.OptimizerOptions,
+)
 DEFAULTS = {
     "eval_every": "250steps",
     "save_every": "1:00:00",
@@ -29,7 +36,11 @@ DEFAULTS = {
 
 def main(argv: list[str] | None = None) -> int:
     """Train, and return the exit code."""
-    return train_main(Pretraining, GROUPS, __doc__ or "", argv, DEFAULTS)
+    args = parse_stage("pretrain", (*GROUPS, options.ComputeOptions), __doc__ or "", argv, DEFAULTS)
+    from nanoproof.training.loop import train  # what imports torch comes after the options, which may be mistyped
+    from nanoproof.training.pretraining import Pretraining
+
+    return train(Pretraining, GROUPS, args)
 
 
 if __name__ == "__main__":

@@ -7,11 +7,13 @@ python -m scripts.prove FILE.lean --model-path sft/RUN --progress-model progress
 """
 
 import logging
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from nanoproof.common.config import Parser, add_flags, from_args
 from nanoproof.common.errors import run_main
-from nanoproof.training.progress import SAMPLE_ROWS, ProgressSettings, rows_from_traces, train_progress, write_rows
+from nanoproof.training.options import ProgressSettings
 
 
 def make_parser() -> Parser:
@@ -42,18 +44,22 @@ def make_parser() -> Parser:
 def main(argv: list[str] | None = None) -> int:
     """Write rows, or train."""
     args = make_parser().parse_args(argv)
+    from nanoproof.training import progress  # imports torch: after the options, which may be mistyped
+
     if args.command == "train":
         logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
         output = Path(args.output_dir).expanduser()
         settings = from_args(ProgressSettings, args)
-        found = train_progress(Path(args.dataset).expanduser(), output, settings, args.device_type == "cpu")
+        found = progress.train_progress(Path(args.dataset).expanduser(), output, settings, args.device_type == "cpu")
         print(f"held-out error: mse {found['mse']:.4f}, mae {found['mae']:.4f}")
         print(f"of saying the mean: mse {found['mean_mse']:.4f}, mae {found['mean_mae']:.4f}")
         print(f"written to {output}; to use it: export LEANPROGRESS_MODEL={output}")
         return 0
     output = Path(args.output).expanduser()
-    rows = rows_from_traces(args.data, args.split == "valid", not args.no_prefix) if "data" in args else SAMPLE_ROWS
-    write_rows(output, rows)
+    rows: Sequence[dict[str, Any]] = progress.SAMPLE_ROWS
+    if args.command == "from-traces":
+        rows = progress.rows_from_traces(args.data, args.split == "valid", not args.no_prefix)
+    progress.write_rows(output, rows)
     print(f"{len(rows)} rows written to {output}")
     return 0
 

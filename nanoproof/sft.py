@@ -10,22 +10,18 @@ python -m nanoproof.sft --model-path hf:PATH_OR_ID --data nanolean              
 python -m nanoproof.sft --model-path SPEC --data FILE.json     # rows {"prompt", "target", "weight"}, for either kind
 """
 
-import argparse
-
 from nanoproof.common.config import Given
 from nanoproof.common.errors import run_main
-from nanoproof.model.lora import LoraOptions
+from nanoproof.model.network_options import LoraOptions
 from nanoproof.training import options
-from nanoproof.training.finetuning import Finetuning, SFTOptions
-from nanoproof.training.hub_finetuning import hub_main, means_hub
-from nanoproof.training.loop import train_main
-from nanoproof.training.named_data import chosen_transitions
+from nanoproof.training.named_data import choose_data
+from nanoproof.training.setup import means_hub, parse_hub_sft, parse_stage
 
 GROUPS = (
     options.RunOptions,
     options.StartOptions,
     options.TriggerOptions,
-    SFTOptions,
+    options.SFTOptions,
     LoraOptions,
     options.ModelOptions,
     options.BatchOptions,
@@ -33,16 +29,19 @@ GROUPS = (
 )
 
 
-def choose_data(args: argparse.Namespace) -> None:
-    """Replace `--data auto` by the data set that is there; raises UserError if that is not unique."""
-    args.data = chosen_transitions(args.data)
-
-
 def main(argv: Given = None) -> int:
     """Train by a command line, or by options from Python, and return the exit code."""
+    # What imports torch comes after the options, which may be mistyped.
     if means_hub(argv):
-        return hub_main(argv, __doc__.splitlines()[0] if __doc__ else "")
-    return train_main(Finetuning, GROUPS, __doc__ or "", argv, choose=choose_data)
+        args = parse_hub_sft(argv, __doc__ or "")
+        from nanoproof.training.hub_finetuning import train_hub
+
+        return train_hub(args)
+    args = parse_stage("sft", (*GROUPS, options.ComputeOptions), __doc__ or "", argv, choose=choose_data)
+    from nanoproof.training.finetuning import Finetuning
+    from nanoproof.training.loop import train
+
+    return train(Finetuning, GROUPS, args)
 
 
 if __name__ == "__main__":

@@ -10,19 +10,19 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import torch
-
-from benchmarks import inference_parts
-from benchmarks.hf_inference import missing_for_transformers
-from benchmarks.inference_work import Load, NetworkSize
+from benchmarks.inference_options import Load, NetworkSize
 from nanoproof.common.config import Parser, add_flags, change, from_args, group, opt, to_dict, validate
 from nanoproof.common.distributed import DistInfo, choose_device, choose_dtype
 from nanoproof.common.errors import run_main
 from nanoproof.common.files import atomic_write_json, atomic_write_text
 from nanoproof.common.option_groups import CheckpointOption, DeviceOption
 from nanoproof.inference.model_options import EngineLimits
+
+# What imports torch comes after the options, which may be mistyped.
+if TYPE_CHECKING:
+    from benchmarks.inference_parts import Bench, Result
 
 PARTS = ("plain", "transformers", "phases", "policy", "lengths", "waiting", "device")
 
@@ -48,12 +48,14 @@ class InferenceBenchmark:
         validate(self, "benchmark")
 
 
-def run_parts(options: InferenceBenchmark, bench: inference_parts.Bench) -> list[inference_parts.Result]:
+def run_parts(options: InferenceBenchmark, bench: "Bench") -> "list[Result]":
     """Run the selected parts; print each result as soon as it is there."""
+    from benchmarks import inference_parts
+
     baselines, skipped = choose_baselines(options)
     if skipped is not None:
         print(f"transformers: skipped ({skipped})", flush=True)
-    runs: dict[str, Callable[[], list[inference_parts.Result]]] = {
+    runs: dict[str, Callable[[], list[Result]]] = {
         "plain": lambda: inference_parts.against(bench, baselines),
         "phases": lambda: inference_parts.measure_phases(bench),
         "policy": lambda: inference_parts.measure_policy(bench),
@@ -72,6 +74,8 @@ def run_parts(options: InferenceBenchmark, bench: inference_parts.Bench) -> list
 
 def choose_baselines(options: InferenceBenchmark) -> tuple[tuple[str, ...], str | None]:
     """Return the selected baselines, and why `transformers` is not among them though it was selected."""
+    from benchmarks.hf_inference import missing_for_transformers
+
     baselines = tuple(name for name in ("plain", "transformers") if name in options.parts)
     reason = missing_for_transformers()
     if options.checkpoint.model_path is not None:
@@ -88,6 +92,10 @@ def main(argv: list[str] | None = None) -> int:
         add_flags(parser, each)
     args = parser.parse_args(argv)
     options = from_args(InferenceBenchmark, args)
+    import torch
+
+    from benchmarks import inference_parts
+
     device, reason = choose_device(options.device.device_type)
     dist = DistInfo(0, 0, 1, device, reason, *choose_dtype(device))
     torch.set_num_threads(options.threads)

@@ -17,9 +17,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-import safetensors.torch
-import torch
-
 from nanoproof.common.config import Parser, add_flags, change, check, from_args, group, opt, to_dict, validate
 from nanoproof.common.errors import run_main
 from nanoproof.common.files import (
@@ -34,7 +31,6 @@ from nanoproof.common.hub import push_folder
 from nanoproof.common.option_groups import CheckpointOption
 from nanoproof.common.run_dir import HUB_CONFIG, HUB_MODEL_TYPE, resolve_model_path
 from nanoproof.evaluation.model_card import Score, model_card, read_score
-from nanoproof.model.checkpoint import load_model, save_checkpoint
 from nanoproof.model.checkpoint_files import find_checkpoint, weights_sha256
 from nanoproof.model.tokenizer import MARKERS, TOKENIZER_FILE, Tokenizer
 
@@ -86,6 +82,11 @@ def export(checkpoint: Path, directory: Path, dtype: str) -> dict[str, Any]:
 
     It is written last, when the other files are on the disk. Raises UserError if there is no checkpoint.
     """
+    import safetensors.torch  # what imports torch comes after the options, which may be mistyped
+    import torch
+
+    from nanoproof.model.checkpoint import load_model
+
     model, tokenizer, manifest = load_model(checkpoint)
     (directory / HUB_CONFIG).unlink(missing_ok=True)
     weights = {name: tensor.to(getattr(torch, dtype)) for name, tensor in model.state_dict().items()}
@@ -135,6 +136,8 @@ def write_tokenizer_config(tokenizer: Tokenizer, sequence_len: int, directory: P
 
 def write_merged(checkpoint: Path, directory: Path) -> Path:
     """Write a checkpoint as a plain one: adapters are merged into their base, and no base is needed any more."""
+    from nanoproof.model.checkpoint import load_model, save_checkpoint
+
     model, tokenizer, manifest = load_model(checkpoint)
     return save_checkpoint(directory, manifest["step"], model, tokenizer, extra=manifest["extra"])
 

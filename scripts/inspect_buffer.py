@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from nanoproof.common.config import Parser, add_flags, from_args, opt, validate
 from nanoproof.common.errors import UserError, run_main
@@ -19,12 +19,14 @@ from nanoproof.common.terminal import Paint, print_lines, printable, shorten, ta
 from nanoproof.lean.types import Transition
 from nanoproof.prover.attempt import Attempt
 from nanoproof.prover.attempt_log import logged_attempts
-from nanoproof.rl.batch_sampler import Buffers, WindowBuffer, buffers_of
-from nanoproof.rl.collection import BEFORE_THIS_RUN, name_of
 from nanoproof.rl.options import RLOptions
 from nanoproof.search.config import SearchConfig, SolverOption
 from nanoproof.search.render import shorten as shorten_state
 from scripts.viewing import ViewOptions, contains, heading, indented, json_lines, matches, not_shown
+
+# What imports torch comes after the options, which may be mistyped.
+if TYPE_CHECKING:
+    from nanoproof.rl.batch_sampler import Buffers, WindowBuffer
 
 Kind = Literal["replay", "negative"]
 WINDOWS: dict[Kind, str] = {
@@ -74,7 +76,7 @@ class Item:
 class Rebuilt:
     """The buffers after the last collection step that counts, and whom their items are from."""
 
-    buffers: Buffers
+    buffers: "Buffers"
     origins: dict[Kind, dict[tuple[str, str], tuple[str, str]]]
     attempts: int
     last_step: int
@@ -87,7 +89,7 @@ class Rebuilt:
         ]
         return found[::-1]
 
-    def buffer(self, kind: Kind) -> WindowBuffer[tuple[str, str], Transition]:
+    def buffer(self, kind: Kind) -> "WindowBuffer[tuple[str, str], Transition]":
         """Return a buffer."""
         return {
             "replay": self.buffers.replay,
@@ -118,6 +120,9 @@ def buffer_options(run: Path, options: BufferOptions) -> tuple[RLOptions, Sequen
 
 def rebuild(run: Path, options: BufferOptions) -> Rebuilt:
     """Rebuild the buffers from the log as a resumed run does. Raises UserError if there is none."""
+    from nanoproof.rl.batch_sampler import buffers_of
+    from nanoproof.rl.collection import BEFORE_THIS_RUN, name_of
+
     own, solvers = buffer_options(run, options)
     runs = [run] if own.load_buffer is None else [resolve_run_dir(own.load_buffer, "--load-buffer of the run"), run]
     buffers = buffers_of(own, solvers, options.negative_buffer_window_size)
@@ -149,7 +154,7 @@ def _keys(attempt: Attempt, kind: Kind) -> Iterator[tuple[str, str]]:
 
 
 def _drop_evicted(
-    origins: dict[tuple[str, str], tuple[str, str]], buffer: WindowBuffer[tuple[str, str], Transition]
+    origins: dict[tuple[str, str], tuple[str, str]], buffer: "WindowBuffer[tuple[str, str], Transition]"
 ) -> None:
     """Drop what has left the buffer, now and then: a log has many times more."""
     if len(origins) > 2 * len(buffer) + 10_000:

@@ -12,8 +12,7 @@ import sys
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
-
-import torch
+from typing import TYPE_CHECKING
 
 from nanoproof.common.config import Parser, add_flags, change, check, from_args, group, opt, validate
 from nanoproof.common.distributed import init_distributed
@@ -24,18 +23,18 @@ from nanoproof.inference.language_model import GenerationOptions, LanguageModel
 from nanoproof.lean.client import LeanFleet, LeanServerClient
 from nanoproof.lean.embedded import start_embedded
 from nanoproof.lean.types import LeanSession
-from nanoproof.model.gpt import GPT
 from nanoproof.model.tokenizer import Tokenizer
 from nanoproof.policy.added_tactics import AddedTactics
 from nanoproof.policy.factory import open_policy
-from nanoproof.policy.models import load_network
 from nanoproof.policy.policy_options import PolicyOptions
 from nanoproof.policy.protocol import SamplingConfig
-from nanoproof.policy.steps_remaining import ProgressPolicy
-from nanoproof.policy.text_policy import TextPolicy
 from nanoproof.prover.cli_input import line_input
 from nanoproof.prover.console import Console
 from nanoproof.search.policy import Policy
+
+# What imports torch comes after the options, which may be mistyped.
+if TYPE_CHECKING:
+    from nanoproof.model.gpt import GPT
 
 
 @dataclass(frozen=True)
@@ -105,6 +104,8 @@ def continue_with(model: LanguageModel, options: InteractOptions, text: str) -> 
 
 def _innermost(policy: Policy) -> Policy:
     """Return the policy below those that weigh its tactics or add some."""
+    from nanoproof.policy.steps_remaining import ProgressPolicy
+
     while isinstance(policy, ProgressPolicy | AddedTactics):
         policy = policy.policy
     return policy
@@ -114,6 +115,9 @@ def main(argv: list[str] | None = None) -> int:
     """Run the prompt."""
     args = parse_args(argv)
     options, sampling = from_args(InteractOptions, args), from_args(SamplingConfig, args)
+    from nanoproof.policy.models import load_network
+    from nanoproof.policy.text_policy import TextPolicy
+
     suggesting = options.suggesting
     name, spec, server = suggesting.name, suggesting.checkpoint.model_path, suggesting.server
     dist = init_distributed(suggesting.device.device_type)
@@ -148,13 +152,14 @@ def main(argv: list[str] | None = None) -> int:
     return 0
 
 
-@torch.no_grad()
-def continuation(model: GPT, tokenizer: Tokenizer, text: str, new_tokens: int, temperature: float, seed: int) -> str:
+def continuation(model: "GPT", tokenizer: Tokenizer, text: str, new_tokens: int, temperature: float, seed: int) -> str:
     """Continue plain text, up to EOS or `new_tokens` tokens; temperature 0 is greedy.
 
     Every token is one forward pass over all of the text, at one fixed shape: for a few texts by hand. A text too
     long for the model is cut from the left.
     """
+    import torch
+
     model.eval()
     # At least half of the context is for the text: else a large `new_tokens` would cut all of it away.
     new_tokens = min(new_tokens, model.config.sequence_len // 2)
@@ -164,18 +169,19 @@ def continuation(model: GPT, tokenizer: Tokenizer, text: str, new_tokens: int, t
     tokens_1T[0, : len(start)] = torch.tensor(start)
     generator = torch.Generator().manual_seed(seed)
     written: list[int] = []
-    for end in range(len(start), length):
-        last = torch.tensor([end - 1], device=model.device)
-        # Up to EOS: the tokens behind it are markers and padding, which no text consists of.
-        logits_V = model(tokens_1T, select_N=last)[0, : tokenizer.eos + 1].float().cpu()
-        if temperature > 0:
-            token = int(torch.multinomial((logits_V / temperature).softmax(-1), 1, generator=generator))
-        else:
-            token = int(logits_V.argmax())
-        if token == tokenizer.eos:
-            break
-        written.append(token)
-        tokens_1T[0, end] = token
+    with torch.no_grad():
+        for end in range(len(start), length):
+            last = torch.tensor([end - 1], device=model.device)
+            # Up to EOS: the tokens behind it are markers and padding, which no text consists of.
+            logits_V = model(tokens_1T, select_N=last)[0, : tokenizer.eos + 1].float().cpu()
+            if temperature > 0:
+                token = int(torch.multinomial((logits_V / temperature).softmax(-1), 1, generator=generator))
+            else:
+                token = int(logits_V.argmax())
+            if token == tokenizer.eos:
+                break
+            written.append(token)
+            tokens_1T[0, end] = token
     return tokenizer.decode(written)
 
 

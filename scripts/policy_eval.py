@@ -10,7 +10,7 @@ import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from nanoproof.common.config import Parser, add_flags, change, from_args, group, opt, validate
 from nanoproof.common.distributed import DistInfo, cleanup
@@ -19,21 +19,18 @@ from nanoproof.common.files import atomic_write_json
 from nanoproof.common.option_groups import CheckpointsOption
 from nanoproof.common.run_dir import HUB_CONFIG, resolve_model_path, setup_logging, versions
 from nanoproof.common.terminal import Paint, print_lines, table
-from nanoproof.data.transitions.packing import ExampleLimits
-from nanoproof.inference.engine import Engine
-from nanoproof.inference.sampling import SamplingOptions
 from nanoproof.lean.types import Transition
-from nanoproof.model.checkpoint import load_model
 from nanoproof.model.checkpoint_files import find_checkpoint
-from nanoproof.model.compute import choose_compute
-from nanoproof.model.gpt import GPT
 from nanoproof.model.tokenizer import Tokenizer
 from nanoproof.policy.prompt import prompt_tokens
-from nanoproof.training.batches import TransitionSet
 from nanoproof.training.named_data import load_transitions
 from nanoproof.training.options import BatchOptions, RunOptions
-from nanoproof.training.policy_metrics import PolicyMetrics, policy_metrics
 from nanoproof.training.setup import start_ranks
+
+# What imports torch comes after the options, which may be mistyped.
+if TYPE_CHECKING:
+    from nanoproof.model.gpt import GPT
+    from nanoproof.training.policy_metrics import PolicyMetrics
 
 log = logging.getLogger(__name__)
 
@@ -66,7 +63,7 @@ class Judged:
 
     path: Path
     step: int
-    metrics: PolicyMetrics
+    metrics: "PolicyMetrics"
 
 
 def parse_args(argv: list[str] | None) -> argparse.Namespace:
@@ -104,6 +101,12 @@ def judge(
     path: Path, items: Sequence[Transition], options: PolicyEvalOptions, batch: BatchOptions, dist: DistInfo
 ) -> Judged:
     """Load a checkpoint and measure it; all ranks together."""
+    from nanoproof.data.transitions.packing import ExampleLimits
+    from nanoproof.model.checkpoint import load_model
+    from nanoproof.model.compute import choose_compute
+    from nanoproof.training.batches import TransitionSet
+    from nanoproof.training.policy_metrics import policy_metrics
+
     model, tokenizer, manifest = load_model(path, dist.device, dist.dtype)
     choose_compute(dist.device, dist.dtype, compiled="off").apply(model)
     limits = ExampleLimits(sequence=min(batch.row_length, model.config.sequence_len))
@@ -120,8 +123,11 @@ def judge(
     return Judged(path, manifest["step"], metrics)
 
 
-def shown(model: GPT, tokenizer: Tokenizer, items: Sequence[Transition]) -> Iterator[str]:
+def shown(model: "GPT", tokenizer: Tokenizer, items: Sequence[Transition]) -> Iterator[str]:
     """Render each state, the tactic in the data, and the model's samples."""
+    from nanoproof.inference.engine import Engine
+    from nanoproof.inference.sampling import SamplingOptions
+
     shown_tokens = min(SHOWN_TOKENS, model.config.sequence_len // 2)  # the state needs room beside them
     prompts = [prompt_tokens(tokenizer, item.state, model.config.sequence_len - shown_tokens) for item in items]
     greedy = SamplingOptions(1, shown_tokens, temperature=GREEDY_TEMPERATURE)

@@ -17,15 +17,14 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nanoproof.actors.fleet import EARLIER_FLAGS_OF_CLUSTERS
 from nanoproof.actors.tasks import Interrupted
 from nanoproof.common.config import Parser, add_flags, from_args
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.files import atomic_write_json
-from nanoproof.evaluation.command import EvalCommand, Job, add_eval_flags, opened, parse_eval_args
-from nanoproof.evaluation.plan import EvalOptions, Target, plan
+from nanoproof.evaluation.plan import EvalOptions, Job, Target, add_eval_flags, parse_eval_args, plan
 from nanoproof.evaluation.results import PROOFS, RESULTS, SUMMARY
 from nanoproof.evaluation.sample_files import WholeProofOptions
 from nanoproof.evaluation.summary import report
@@ -35,6 +34,9 @@ from nanoproof.policy.factory import follow_network
 from nanoproof.rl.options import SpreadOptions
 from scripts import check_with_lean
 from scripts.lean_command import open_reader
+
+if TYPE_CHECKING:
+    from nanoproof.evaluation.command import EvalCommand
 
 RECHECK = "recheck.json"
 REPORT_TREES = 60
@@ -104,10 +106,14 @@ def targets_of(args: argparse.Namespace) -> list[Target]:
     return plan(options, "whole")
 
 
-def open_command(args: argparse.Namespace, targets: Sequence[Target]) -> AbstractContextManager[EvalCommand]:
+def open_command(args: argparse.Namespace, targets: Sequence[Target]) -> AbstractContextManager["EvalCommand"]:
     """Open the command, over a cluster if one is named."""
     options = from_args(SpreadOptions, args).cluster
     if options.cluster is None:
+        from nanoproof.evaluation.command import (
+            opened,  # what imports torch comes after the options, which may be mistyped
+        )
+
         return opened(args, targets)
     from nanoproof.cluster.driver import opened_over_hosts  # needs the extra `cluster`
 

@@ -27,14 +27,12 @@ from nanoproof.common.errors import run_main
 from nanoproof.common.files import atomic_write_json
 from nanoproof.common.run_dir import versions
 from nanoproof.common.terminal import Paint, Progress, print_lines, table
-from nanoproof.data.transitions.packing import ExampleLimits, encode_transition
 from nanoproof.evaluation.summary import wilson
 from nanoproof.lean.forbidden import banned_reason
 from nanoproof.lean.solvers import AUTO
 from nanoproof.lean.types import Transition
 from nanoproof.model.tokenizer import Tokenizer
 from nanoproof.policy.factory import follow_network, open_policy
-from nanoproof.policy.models import load_network
 from nanoproof.policy.policy_options import PolicyOptions
 from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.prover.attempt import Attempt
@@ -168,6 +166,10 @@ def attempt_all(options: ReachOptions) -> tuple[list[Reached], "Steps"]:
     dist = init_distributed(suggesting.device.device_type)
     network = None
     if suggesting.server.server is None:
+        from nanoproof.policy.models import (
+            load_network,  # what imports torch comes after the options, which may be mistyped
+        )
+
         network = load_network(suggesting.name, suggesting.checkpoint.model_path, dist)
     proofs = read_reference_proofs(options.data)  # after what fails at once; it may take a minute
     steps = Steps(len(proofs))
@@ -229,6 +231,8 @@ class Steps:
         self, proofs: Iterable[ReferenceProof], tokenizer: Tokenizer | None, row_length: int, max_gen_tokens: int
     ) -> None:
         """Count the steps that are banned, and with a tokenizer those that are too long to be written or learned."""
+        from nanoproof.data.transitions.packing import ExampleLimits, encode_transition
+
         limits = ExampleLimits(sequence=row_length)
         for proof in proofs:
             kinds: set[str] = set()

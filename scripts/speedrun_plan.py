@@ -10,8 +10,6 @@ from dataclasses import dataclass
 
 from nanoproof.common.config import Parser, add_flags, from_args, opt, validate
 from nanoproof.common.errors import UserError, run_main
-from nanoproof.model.compute import flops_per_token, matrix_parameters, peak_flops
-from nanoproof.model.gpt import GPTConfig
 from nanoproof.training.schedule import TOKENS_PER_PARAMETER, duration
 
 VOCABULARY = 50_624
@@ -54,6 +52,13 @@ class Row:
 
 def rows(options: PlanOptions) -> list[Row]:
     """Return the stages in order. Raises UserError for an unknown GPU, and for a time that cannot be parsed."""
+    from nanoproof.model.compute import (  # what imports torch comes after the options, which may be mistyped
+        flops_per_token,
+        matrix_parameters,
+        peak_flops,
+    )
+    from nanoproof.model.gpt import GPTConfig
+
     peak = peak_flops(options.gpu)
     if peak is None:
         raise UserError(f"--gpu {options.gpu}: its peak is not known; the table is in nanoproof/model/compute.py")

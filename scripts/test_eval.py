@@ -15,8 +15,7 @@ from nanoproof.actors.tasks import Interrupted
 from nanoproof.common.config import Parser, add_flags, from_args, opt, validate
 from nanoproof.common.errors import run_main
 from nanoproof.common.files import atomic_write_json
-from nanoproof.evaluation.command import Job, add_eval_flags, opened, parse_eval_args
-from nanoproof.evaluation.plan import EvalOptions, Target, plan
+from nanoproof.evaluation.plan import EvalOptions, Job, Target, add_eval_flags, parse_eval_args, plan
 from nanoproof.evaluation.summary import checked_by, headline, repeats_report, summarize_repeats
 
 __test__ = False  # a command, not a test: pytest leaves it alone
@@ -71,6 +70,8 @@ def main(argv: list[str] | None = None) -> int:
         for number in range(runs.num_runs)
     ]
     seeds = [args.seed + index % runs.num_runs for index in range(len(targets))]
+    from nanoproof.evaluation.command import opened  # what imports torch comes after the options, which may be mistyped
+
     try:
         with opened(args, targets) as command:
             command.run(targets, seeds, runs.done)

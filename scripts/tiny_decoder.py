@@ -8,13 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-import torch
-
 from nanoproof.common.config import Parser, add_flags, check, from_args, opt, validate
 from nanoproof.common.errors import run_main
 from nanoproof.common.files import atomic_write_json, read_json
 from nanoproof.common.run_dir import home
-from nanoproof.inference.hf_loading import transformers_library
 from nanoproof.model.tokenizer import TOKENIZER_FILE, Tokenizer
 from scripts.export_model import DECODER, write_tokenizer_config
 
@@ -37,6 +34,10 @@ class DecoderOptions:
 
 def make_decoder(folder: Path, tokenizer: Tokenizer, options: DecoderOptions) -> int:
     """Write the folder of a decoder as transformers loads it; returns how many parameters it has."""
+    import torch  # what imports torch comes after the options, which may be mistyped
+
+    from nanoproof.inference.hf_loading import transformers_library
+
     library = transformers_library()
     folder.mkdir(parents=True, exist_ok=True)
     tokenizer.save(folder / TOKENIZER_FILE)

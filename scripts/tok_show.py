@@ -17,7 +17,6 @@ from pathlib import Path
 from nanoproof.common.config import Parser, add_flags, check, from_args, opt, validate
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.terminal import use_color
-from nanoproof.data.transitions.packing import ExampleLimits, encode_transition
 from nanoproof.lean.types import Transition
 from nanoproof.model.tokenizer import Tokenizer
 from scripts.tok_build import default_name, named_tokenizer
@@ -68,6 +67,8 @@ def sample_tokens(tokenizer: Tokenizer, text: str, options: ShowOptions) -> list
     """Return the tokens of the text, or of the sample that --tactic or --depth asks for."""
     if options.tactic is None and options.depth is None:
         return tokenizer.encode(text)
+    from nanoproof.data.transitions.packing import ExampleLimits, encode_transition  # imports torch
+
     limits = ExampleLimits(*[sys.maxsize] * 3)
     example = encode_transition(tokenizer, Transition(text, options.tactic or "", options.depth or 1), limits)
     assert example is not None

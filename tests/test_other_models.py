@@ -14,7 +14,8 @@ import torch
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.files import read_json, read_jsonl
 from nanoproof.inference.language_model import GenerationOptions
-from nanoproof.inference.openai_model import EndpointOptions, OpenAIModel
+from nanoproof.inference.model_options import EndpointOptions
+from nanoproof.inference.openai_model import OpenAIModel
 from nanoproof.lean.embedded import start_embedded
 from nanoproof.model.checkpoint import save_checkpoint
 from nanoproof.model.gpt import GPT, GPTConfig

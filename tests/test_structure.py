@@ -60,8 +60,8 @@ LAYERS = {
 TORCH_FREE = ("lean", "search", "prover", "monitor")
 ENTRY_POINT = 12
 LONGEST_MODULE = 600
-MOST_MODULES = 332
-"""With nine that hold options, names and word counts without torch, so that commands start without it;
+MOST_MODULES = 335
+"""With twelve that hold options, names and word counts without torch, so that commands start without it;
 with five of steps that are computed (products, polynomials, known facts, certificates, inductions);
 with common/git.py, by which a foreign folder runs nothing, lean/server/sandbox.py, in which its Lean runs,
 lean/file_theorems.py: what of a file cannot be scored is named, and the rest is scored; three that tell which open
@@ -285,7 +285,7 @@ def test_importing_a_whole_package_leaves_torch_alone(package: str, loaded: dict
 
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_importing_a_program_loads_neither_nanolean_nor_the_cluster(program: str, loaded: dict[str, list[str]]) -> None:
-    assert loaded[program] == ["torch"]
+    assert loaded[program] == []
 
 
 def test_importing_the_library_prints_nothing_and_starts_nothing(loaded: dict[str, list[str]]) -> None:
@@ -367,7 +367,7 @@ def test_no_name_of_a_file_occurs_more_than_twice() -> None:
 
 # -- how dense the code is, and how much of it there is ------------------------------------------------------------
 
-MOST_LINES = {"nanoproof": 91_100, "nanolean": 37_150}
+MOST_LINES = {"nanoproof": 91_200, "nanolean": 37_150}
 """All lines of a package. Ratchets: they go down with what is deleted, and up only for what a user gets; the commit
 that raises one says for what."""
 MOST_FLAGS = {"nanoproof.rl": 106, "scripts.prover_eval": 78, "scripts.prove": 58}

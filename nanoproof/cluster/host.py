@@ -22,8 +22,8 @@ from nanoproof.actors.fleet import STEPS_NOT_SECONDS
 from nanoproof.actors.remote import ProverSpec, Purpose, RelayPool, from_plain
 from nanoproof.common.web import http_server
 from nanoproof.inference.language_model import GenerationOptions, TextSample
-from nanoproof.inference.model_options import EngineLimits
-from nanoproof.inference.openai_model import EndpointOptions, OpenAIModel
+from nanoproof.inference.model_options import EndpointOptions, EngineLimits
+from nanoproof.inference.openai_model import OpenAIModel
 from nanoproof.inference.own_model import OwnModel
 from nanoproof.lean.client import ClientConfig, FleetServer, LeanFleet
 from nanoproof.lean.embedded import EmbeddedServers, start_embedded

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from nanoproof.common.errors import UserError
 
 SHELLS = ("bash", "zsh")
-# A command takes seconds to say its flags, as it imports torch: each is asked once in a shell.
+# A command takes up to a second to say its flags: each is asked once in a shell.
 SCRIPT = r"""
 _nanoproof() {
     local word="${COMP_WORDS[COMP_CWORD]}" name="${COMP_WORDS[1]}" part="${COMP_WORDS[2]:-}" kept help

@@ -4,6 +4,7 @@ import faulthandler
 import gc
 import os
 import platform
+import resource
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -36,6 +37,18 @@ def resident_bytes() -> int:
 
     resident: int = psutil.Process().memory_info().rss
     return resident
+
+
+def peak_memory_bytes(device: "torch.device") -> int:
+    """Return the peak of the memory that was allocated on a GPU, or of the resident memory of this process."""
+    if device.type == "cuda":
+        import torch  # other users of this module need not have it
+
+        return torch.cuda.max_memory_allocated(device)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    if sys.platform == "darwin":
+        return peak  # bytes there, kilobytes elsewhere
+    return peak * 1024
 
 
 def gpu_status(device: "torch.device") -> dict[str, Any] | None:

@@ -29,9 +29,8 @@ from nanoproof.common.run_dir import is_foreign
 from nanoproof.compat.configs import ProverConfig
 from nanoproof.inference.hf_loading import adapter_base, load_tokenizer, loading, transformers_library
 from nanoproof.inference.language_model import GenerationOptions, LanguageModel
-from nanoproof.inference.model_options import HFOptions, LanguageModelOptions
+from nanoproof.inference.model_options import TOKEN_VARIABLE, HFOptions, LanguageModelOptions
 from nanoproof.inference.open_model import open_model, with_system
-from nanoproof.inference.openai_model import TOKEN_VARIABLE
 from nanoproof.lean.answers import written_proof
 from nanoproof.lean.client import LeanServerClient
 from nanoproof.lean.embedded import start_embedded

@@ -22,24 +22,22 @@ from nanoproof.common.run_dir import FINISHED, RunDir
 from nanoproof.compat.configs import TrainingConfig, flat, refuse_unread
 from nanoproof.compat.prover import default_format
 from nanoproof.inference.hf_loading import ADAPTER_FILE, load_tokenizer, transformers_library
-from nanoproof.model.lora import LoraOptions
+from nanoproof.model.network_options import LoraOptions
 from nanoproof.repos.leandojo import CORPUS
 from nanoproof.repos.premise_data import read_source
 from nanoproof.retrieval.encoders import open_encoder
 from nanoproof.retrieval.folders import ENCODER_FOLDER, RETRIEVER_FILE, retriever_folder
 from nanoproof.retrieval.index import INDEX_FOLDER
+from nanoproof.retrieval.retrieve_options import TrainOptions
 from nanoproof.retrieval.scores import EncoderRanks, evaluate
-from nanoproof.retrieval.training import TrainOptions, train_retriever
-from nanoproof.training.hub_finetuning import hub_main, load_data
-from nanoproof.training.hub_grpo import HubGRPO, HubGRPOOptions
-from nanoproof.training.hub_network import (
-    OPTIMIZER_FILE,
-    PREFIX,
-    checkpoint_steps,
-    last_checkpoint,
-    trainable_network,
-)
-from nanoproof.training.progress import ProgressSettings, load_start, train_progress
+from nanoproof.retrieval.training import train_retriever
+from nanoproof.training.hub_examples import load_data
+from nanoproof.training.hub_finetuning import train_hub
+from nanoproof.training.hub_grpo import HubGRPO
+from nanoproof.training.hub_network import OPTIMIZER_FILE, checkpoint_steps, last_checkpoint, trainable_network
+from nanoproof.training.options import HubGRPOOptions, ProgressSettings
+from nanoproof.training.progress import load_start, train_progress
+from nanoproof.training.setup import PREFIX, parse_hub_sft
 
 PASSES = "passes"
 """Folder of the output that has a run directory for each repository of the curriculum."""
@@ -213,7 +211,7 @@ class SFTTrainer(_HubTrainer):
         """
 
         def train_pass(source: str, run: Path, data: Path) -> None:
-            hub_main(self._options(source, run, data), "Finetune a model of transformers.")
+            train_hub(parse_hub_sft(self._options(source, run, data), "Finetune a model of transformers."))
 
         return self._curriculum(repos, database, data_path, train_pass)
 

@@ -6,7 +6,7 @@ import logging
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,21 +14,20 @@ from typing import Any
 import torch
 
 from nanoproof.actors.actor import ActorPool
-from nanoproof.actors.fleet import EARLIER_FLAGS, Fleet, FleetOptions, follow_lean, open_fleet
+from nanoproof.actors.fleet import Fleet, FleetOptions, open_fleet
 from nanoproof.actors.pool import AttemptPool
 from nanoproof.actors.remote import ProverSpec
 from nanoproof.actors.tasks import Interrupted
-from nanoproof.common.config import Given, Parser, add_flags, change, from_args, group
+from nanoproof.common.config import from_args
 from nanoproof.common.distributed import DistInfo, StopSignal, cleanup, gather_json, on_main
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_json
 from nanoproof.common.rank_watch import RankWatch
 from nanoproof.common.run_dir import baseline_dir, setup_logging, team_of, versions
-from nanoproof.data.sources.catalog import EVAL_DATA
 from nanoproof.data.theorems.theorem_sets import list_theorems, set_name, skipped_notes, skipped_of
 from nanoproof.data.theorems.whitelists import choose_lean
 from nanoproof.evaluation.evaluate import evaluate
-from nanoproof.evaluation.plan import DEFAULT_SPLIT, EvalOptions, Target
+from nanoproof.evaluation.plan import DEFAULT_SPLIT, EvalOptions, Job, Target
 from nanoproof.evaluation.results import SUMMARY, EvalSettings, EvaluationFiles, locked, refuse_earlier
 from nanoproof.evaluation.sample_files import SampleFiles, WholeProofOptions
 from nanoproof.evaluation.whole_proofs import WholeWork, evaluate_whole
@@ -36,7 +35,6 @@ from nanoproof.inference.batch_invariance import check_rows
 from nanoproof.inference.language_model import LanguageModel
 from nanoproof.inference.model_options import EngineLimits
 from nanoproof.inference.native_backend import DTYPES, missing_for_native
-from nanoproof.lean.solvers import AUTO
 from nanoproof.lean.types import Theorem
 from nanoproof.model.checkpoint_files import read_manifest, weights_sha256
 from nanoproof.model.gpt import GPT
@@ -48,7 +46,7 @@ from nanoproof.policy.models import load_network, open_language_model
 from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.prover.prover import ProverOptions
 from nanoproof.prover.whole_proof import Verifier
-from nanoproof.search.config import ALGORITHM, NOT_FLAGS, SearchConfig
+from nanoproof.search.config import SearchConfig
 from nanoproof.search.policy import Policy
 from nanoproof.training.options import RunOptions
 from nanoproof.training.setup import start_ranks
@@ -65,61 +63,7 @@ def warn_of_options(search: SearchConfig) -> None:
         log.warning("%s: only --search-algorithm mcts knows that, this is %s", flags, search.algorithm)
 
 
-EARLIER_EVAL_FLAGS = {
-    "--output-suffix": "name the whole directory of the results with --output-dir",
-    "--verbose": "write --log-level debug",
-    "--memory-profile": "only python -m nanoproof.rl takes it",
-}
 BASELINE_FIELDS = ("solved", "total", "low", "high", "simulations", "tactic_samples", "solved_at", "seed")
-
-
-@dataclass(frozen=True)
-class EvalCommandOptions:
-    """The flags of every command that evaluates."""
-
-    run: RunOptions = group(RunOptions, without=("run", "run_dir", "loggers"))
-    evaluation: EvalOptions = group(EvalOptions)
-    fleet: FleetOptions = group(FleetOptions)
-    sampling: SamplingConfig = group(SamplingConfig)
-    search: SearchConfig = group(
-        SearchConfig,
-        "search-",
-        without=("finisher_use", "disable_solvers", *NOT_FLAGS),  # evaluation has its own of the first two
-        finishers=change(default=(AUTO,)),
-        algorithm=change(default=ALGORITHM),
-    )
-    engine: EngineLimits = group(
-        EngineLimits,
-        "engine-",
-        without=("batch_invariant", "reuse_share"),  # --cpu-dtype decides the first
-        cache_mbytes=change(advanced=True),
-        max_rows=change(advanced=True),
-    )
-
-
-def add_eval_flags(parser: Parser) -> None:
-    """Add the flags of every command that evaluates."""
-    add_flags(parser, EvalCommandOptions)
-    parser.add_earlier({**EARLIER_FLAGS, **EARLIER_EVAL_FLAGS})
-
-
-def parse_eval_args(parser: Parser, argv: Given) -> argparse.Namespace:
-    """Parse, and let the benchmarks follow the Lean servers where they are not named."""
-    args = parser.parse_args(argv)
-    no_finishers = args.policy == "solver-only" or getattr(args, "whole_proofs", False)
-    if no_finishers and tuple(args.search_finishers) == (AUTO,):
-        args.search_finishers = ()  # the policy suggests them, or there is no search
-    follow_lean(args, EVAL_DATA)
-    return args
-
-
-@dataclass(frozen=True)
-class Job:
-    """One evaluation that is to be done, and where its results go."""
-
-    target: Target
-    files: EvaluationFiles
-    extra: dict[str, Any]
 
 
 class EvalCommand:

@@ -1,13 +1,18 @@
-"""The plan of an evaluation command: which checkpoints, on which benchmarks, and where the results go."""
+"""The options of evaluation commands, and their plan: which checkpoints, which benchmarks, where the results go.
 
+Nothing here needs torch, which is slow to import.
+"""
+
+import argparse
 import re
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
-from nanoproof.common.config import change, check, group, opt, validate
+from nanoproof.actors.fleet import EARLIER_FLAGS, FleetOptions, follow_lean
+from nanoproof.common.config import Given, Parser, add_flags, change, check, group, opt, validate
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import cut_name
 from nanoproof.common.option_groups import CheckpointsOption, PolicyServerOptions
@@ -20,16 +25,25 @@ from nanoproof.common.run_dir import (
     resolve_run_dir,
     team_of,
 )
+from nanoproof.data.sources.catalog import EVAL_DATA
 from nanoproof.data.theorems.theorem_sets import is_theorem_file, parse_set_names, set_name
-from nanoproof.evaluation.results import Mode
+from nanoproof.evaluation.results import EvaluationFiles, Mode
+from nanoproof.inference.model_options import EngineLimits
 from nanoproof.lean.solvers import AUTO
 from nanoproof.model.checkpoint_files import find_checkpoint, finished_steps
 from nanoproof.policy.factory import SOLVERS
 from nanoproof.policy.policy_options import PolicyName, TextModelOptions
+from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.retrieval.retrieve_options import RetrieveOptions
-from nanoproof.search.config import SolverOption
+from nanoproof.search.config import ALGORITHM, NOT_FLAGS, SearchConfig, SolverOption
+from nanoproof.training.options import RunOptions
 
 DEFAULT_SPLIT = "valid"
+EARLIER_EVAL_FLAGS = {
+    "--output-suffix": "name the whole directory of the results with --output-dir",
+    "--verbose": "write --log-level debug",
+    "--memory-profile": "only python -m nanoproof.rl takes it",
+}
 
 
 @dataclass(frozen=True)
@@ -111,6 +125,46 @@ class EvalOptions:
 
 
 @dataclass(frozen=True)
+class EvalCommandOptions:
+    """The flags of every command that evaluates."""
+
+    run: RunOptions = group(RunOptions, without=("run", "run_dir", "loggers"))
+    evaluation: EvalOptions = group(EvalOptions)
+    fleet: FleetOptions = group(FleetOptions)
+    sampling: SamplingConfig = group(SamplingConfig)
+    search: SearchConfig = group(
+        SearchConfig,
+        "search-",
+        without=("finisher_use", "disable_solvers", *NOT_FLAGS),  # evaluation has its own of the first two
+        finishers=change(default=(AUTO,)),
+        algorithm=change(default=ALGORITHM),
+    )
+    engine: EngineLimits = group(
+        EngineLimits,
+        "engine-",
+        without=("batch_invariant", "reuse_share"),  # --cpu-dtype decides the first
+        cache_mbytes=change(advanced=True),
+        max_rows=change(advanced=True),
+    )
+
+
+def add_eval_flags(parser: Parser) -> None:
+    """Add the flags of every command that evaluates."""
+    add_flags(parser, EvalCommandOptions)
+    parser.add_earlier({**EARLIER_FLAGS, **EARLIER_EVAL_FLAGS})
+
+
+def parse_eval_args(parser: Parser, argv: Given) -> argparse.Namespace:
+    """Parse, and let the benchmarks follow the Lean servers where they are not named."""
+    args = parser.parse_args(argv)
+    no_finishers = args.policy == "solver-only" or getattr(args, "whole_proofs", False)
+    if no_finishers and tuple(args.search_finishers) == (AUTO,):
+        args.search_finishers = ()  # the policy suggests them, or there is no search
+    follow_lean(args, EVAL_DATA)
+    return args
+
+
+@dataclass(frozen=True)
 class Target:
     """One evaluation to do: a checkpoint (the path of its manifest) or the SPEC of another model, on a benchmark.
 
@@ -120,6 +174,15 @@ class Target:
     model: Path | str | None
     dataset: str
     path: Path
+
+
+@dataclass(frozen=True)
+class Job:
+    """One evaluation that is to be done, and where its results go."""
+
+    target: Target
+    files: EvaluationFiles
+    extra: dict[str, Any]
 
 
 def plan(options: EvalOptions, kind: str = "eval") -> list[Target]:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nanoproof.common.config import Parser, add_flags, change, check, from_args, group, opt, validate
 from nanoproof.common.distributed import DistInfo, init_distributed
@@ -16,14 +16,14 @@ from nanoproof.common.option_groups import CheckpointOption, DeviceOption
 from nanoproof.common.run_dir import quiet_libraries, resolve_model_path
 from nanoproof.common.web import http_server
 from nanoproof.inference.model_options import EngineLimits
-from nanoproof.model.checkpoint import load_model
 from nanoproof.model.checkpoint_files import find_checkpoint, weights_sha256
-from nanoproof.policy.models import model_policy, open_text_policy
-from nanoproof.policy.policy_options import TextModelOptions
+from nanoproof.policy.policy_options import TextModelOptions, short_name
 from nanoproof.policy.protocol import TOKEN_VARIABLE, SamplingConfig, ServiceOptions
-from nanoproof.policy.served_models import ServedModels, open_served_model, served_policy, short_name
-from nanoproof.policy.server import PolicyService, ServedPolicy, create_app
-from nanoproof.policy.steps_remaining import open_scorer
+
+# What imports torch comes after the options, which may be mistyped.
+if TYPE_CHECKING:
+    from nanoproof.policy.served_models import ServedModels
+    from nanoproof.policy.server import ServedPolicy
 
 log = logging.getLogger(__name__)
 
@@ -81,8 +81,11 @@ class ModelOptions:
 
 def open_served(
     stack: ExitStack, chosen: ModelOptions, sampling: SamplingConfig, limits: EngineLimits, dist: DistInfo
-) -> tuple[ServedPolicy, dict[str, Any]]:
+) -> "tuple[ServedPolicy, dict[str, Any]]":
     """Open the policy to serve, until the stack is closed, and describe its model. Raises UserError."""
+    from nanoproof.model.checkpoint import load_model
+    from nanoproof.policy.models import model_policy, open_text_policy
+
     _, spec = chosen.specs[0]
     settings = chosen.texts.settings(spec)
     if settings is not None:
@@ -98,13 +101,16 @@ def open_served(
 
 def open_models(
     stack: ExitStack,
-    policy: ServedPolicy,
+    policy: "ServedPolicy",
     chosen: ModelOptions,
     options: ServiceOptions,
     sampling: SamplingConfig,
     dist: DistInfo,
-) -> ServedModels:
+) -> "ServedModels":
     """Open the other models, until the stack is closed; the policy's is the first. Raises UserError."""
+    from nanoproof.policy.served_models import ServedModels, open_served_model, served_policy
+    from nanoproof.policy.steps_remaining import open_scorer
+
     (name, spec), *others = chosen.specs
     scorer = open_scorer(chosen.texts.progress)
     models = [served_policy(name, spec, policy, scorer)]
@@ -133,6 +139,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     # A port in use is said before the model is loaded, which may take minutes.
     listener = http_server.bind(options)
     http_server.on_signals(http_server.interrupt)
+    from nanoproof.policy.server import PolicyService, create_app
+
     dist = init_distributed(chosen.device.device_type)
     with ExitStack() as stack:
         policy, about = open_served(stack, chosen, sampling, limits, dist)

@@ -27,7 +27,8 @@ import numpy as np
 
 from nanoproof.common.errors import UserError
 from nanoproof.inference.language_model import GenerationOptions, TextSample
-from nanoproof.inference.openai_model import EndpointOptions, NoSuchModel, OpenAIModel
+from nanoproof.inference.model_options import EndpointOptions
+from nanoproof.inference.openai_model import NoSuchModel, OpenAIModel
 from nanoproof.search.policy import PolicyError, PolicyTimeout, PolicyUnavailable, PolicyUnreachable
 
 log = logging.getLogger(__name__)

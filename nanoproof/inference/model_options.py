@@ -1,11 +1,17 @@
 """Options of the models that write tactics and proofs. Nothing here needs torch, which is slow to import."""
 
+import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 from nanoproof.common.config import group, opt, validate
-from nanoproof.inference.openai_model import EndpointOptions
+from nanoproof.common.errors import UserError
 
+TOKEN_VARIABLE = "NANOPROOF_MODEL_TOKEN"
+"""Environment variable with the token that an endpoint asks for."""
+USUAL_TOKEN_VARIABLE = "OPENAI_API_KEY"
+"""Where other programs look for such a token; it is for one provider, so it goes nowhere unencrypted."""
 DTYPES = ("auto", "float32", "bfloat16", "float16", "float64")
 
 
@@ -69,6 +75,46 @@ class HFOptions:
 
     def __post_init__(self) -> None:
         validate(self, "model")
+
+
+@dataclass(frozen=True)
+class EndpointOptions:
+    """Endpoints (openai:)."""
+
+    token_file: str | None = opt(
+        None, f"File with the token of an endpoint (default: {TOKEN_VARIABLE}, {USUAL_TOKEN_VARIABLE})."
+    )
+    requests: int = opt(32, "Requests to an endpoint at a time.", min=1)
+    requests_per_minute: float | None = opt(None, "Most requests in a minute (none: any number).", above=0)
+    timeout: float = opt(600.0, "Seconds that an answer may take.", above=0, advanced=True)
+    patience: float = opt(300.0, "Seconds for which a request is repeated that fails.", min=0, advanced=True)
+    stream: bool = opt(False, "Ask for texts piece by piece, for proxies that close silent connections.", advanced=True)
+
+    def __post_init__(self) -> None:
+        validate(self, "model")
+
+    def token(self, private: bool = True) -> str | None:
+        """Return the token to send. Raises UserError, which does not show it, if there is none in the file.
+
+        `private` says whether the way to the endpoint is encrypted, or within this machine.
+        """
+        variable = TOKEN_VARIABLE
+        if private and not os.environ.get(TOKEN_VARIABLE):
+            variable = USUAL_TOKEN_VARIABLE
+        text = os.environ.get(variable, "")
+        where = f"the environment variable {variable}"
+        if self.token_file is not None:
+            where = f"--model-token-file {self.token_file}"
+            try:
+                text = Path(self.token_file).expanduser().read_text(encoding="utf-8")
+            except (OSError, UnicodeDecodeError) as error:
+                raise UserError(f"{where} cannot be read: {getattr(error, 'strerror', None) or 'no text'}") from None
+        text = text.strip()
+        if not text.isascii() or any(character.isspace() for character in text):
+            raise UserError(f"{where} holds no token: it must be one word of ASCII")
+        if self.token_file is not None and not text:
+            raise UserError(f"{where} is empty")
+        return text or None
 
 
 @dataclass(frozen=True)

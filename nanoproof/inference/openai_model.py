@@ -8,7 +8,6 @@ sense: after pauses that double and vary, or as long as `Retry-After` says, whic
 import contextlib
 import copy
 import logging
-import os
 import random
 import re
 import sys
@@ -16,8 +15,6 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -25,10 +22,10 @@ from urllib.request import getproxies, proxy_bypass
 import httpx2
 import numpy as np
 
-from nanoproof.common.config import opt, validate
 from nanoproof.common.errors import UserError
 from nanoproof.common.web.http_client import on_loopback, seconds_to_wait
 from nanoproof.inference.language_model import GenerationOptions, TextSample, chat_messages, unit_vectors
+from nanoproof.inference.model_options import TOKEN_VARIABLE, EndpointOptions
 from nanoproof.inference.openai_answers import (
     NOT_BY_WAITING,
     OF_COUNT,
@@ -47,10 +44,6 @@ from nanoproof.search import policy
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 
-TOKEN_VARIABLE = "NANOPROOF_MODEL_TOKEN"
-"""Environment variable with the token that an endpoint asks for."""
-USUAL_TOKEN_VARIABLE = "OPENAI_API_KEY"
-"""Where other programs look for such a token; it is for one provider, so it goes nowhere unencrypted."""
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.25, 30.0
 CONNECT_SECONDS = 10.0
 SILENCE_SECONDS, LONGEST_SILENCE_SECONDS = 10.0, 120.0  # without a list of models: then that is said, then an error
@@ -65,46 +58,6 @@ ERRORS_OF_STATUS: dict[int, type[policy.PolicyError]] = {
     504: policy.PolicyUnreachable,
 }
 """What a request that is repeated in vain fails with; PolicyServerError for other statuses."""
-
-
-@dataclass(frozen=True)
-class EndpointOptions:
-    """Endpoints (openai:)."""
-
-    token_file: str | None = opt(
-        None, f"File with the token of an endpoint (default: {TOKEN_VARIABLE}, {USUAL_TOKEN_VARIABLE})."
-    )
-    requests: int = opt(32, "Requests to an endpoint at a time.", min=1)
-    requests_per_minute: float | None = opt(None, "Most requests in a minute (none: any number).", above=0)
-    timeout: float = opt(600.0, "Seconds that an answer may take.", above=0, advanced=True)
-    patience: float = opt(300.0, "Seconds for which a request is repeated that fails.", min=0, advanced=True)
-    stream: bool = opt(False, "Ask for texts piece by piece, for proxies that close silent connections.", advanced=True)
-
-    def __post_init__(self) -> None:
-        validate(self, "model")
-
-    def token(self, private: bool = True) -> str | None:
-        """Return the token to send. Raises UserError, which does not show it, if there is none in the file.
-
-        `private` says whether the way to the endpoint is encrypted, or within this machine.
-        """
-        variable = TOKEN_VARIABLE
-        if private and not os.environ.get(TOKEN_VARIABLE):
-            variable = USUAL_TOKEN_VARIABLE
-        text = os.environ.get(variable, "")
-        where = f"the environment variable {variable}"
-        if self.token_file is not None:
-            where = f"--model-token-file {self.token_file}"
-            try:
-                text = Path(self.token_file).expanduser().read_text(encoding="utf-8")
-            except (OSError, UnicodeDecodeError) as error:
-                raise UserError(f"{where} cannot be read: {getattr(error, 'strerror', None) or 'no text'}") from None
-        text = text.strip()
-        if not text.isascii() or any(character.isspace() for character in text):
-            raise UserError(f"{where} holds no token: it must be one word of ASCII")
-        if self.token_file is not None and not text:
-            raise UserError(f"{where} is empty")
-        return text or None
 
 
 class NoSuchModel(policy.PolicyServerError):

@@ -132,7 +132,6 @@ def convert_to_fp8(model: GPT) -> int:
 
 # -- The choice of attention path, compilation and fp8 ---------------------------------------------------------------
 
-COMPILE_CHOICES = ("auto", "on", "off")
 # A forward is compiled once for training and once for evaluation, and again when the sizes of packed batches grow.
 RECOMPILE_LIMIT = 64
 

@@ -364,7 +364,6 @@ MISSING: dict[str, Callable[[torch.device, torch.dtype], str | None]] = {
     "sdpa": lambda device, dtype: None,
     "unpacked": lambda device, dtype: None,
 }
-ATTENTION_CHOICES = ("auto", *MISSING)
 SHAPES_DIFFER = "unpacked"
 """The path whose shapes differ from batch to batch: not for compiled code."""
 

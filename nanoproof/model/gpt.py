@@ -18,8 +18,9 @@ import torch.nn as nn
 import torch.nn.functional as F
 from torch.utils.checkpoint import checkpoint
 
-from nanoproof.common.config import check, opt, validate
+from nanoproof.common.config import opt
 from nanoproof.model.attention import Attend, AttentionPath, DensePath, RowLayout
+from nanoproof.model.network_options import NetworkShape
 from nanoproof.model.tokenizer import RESERVED
 
 ROPE_BASE = 10_000.0
@@ -27,71 +28,6 @@ LOGIT_SOFTCAP = 15.0
 VOCAB_MULTIPLE = 64
 LOGITS_AT_ONCE, COMPILED_LOGITS_AT_ONCE = 2**29, 3 * 2**29
 """How many logits `GPT.losses` holds at most. There are several copies of them in fp32; compiled code has fewer."""
-
-
-@dataclass(frozen=True)
-class NetworkShape:
-    """Model (when none is loaded)."""
-
-    depth: int = opt(26, "Number of layers, the dial of model size; width = depth x aspect ratio.", min=1)
-    aspect_ratio: int = opt(64, "Width per layer of depth.", min=1)
-    head_dim: int = opt(128, "Size of an attention head; the width is rounded up to a multiple of it.", min=2)
-    num_kv_heads: int | None = opt(
-        0,
-        "Key/value heads, among which the query heads divide evenly (the width is rounded up for it); 0: the most, of "
-        "1, 2, 4, 8 ..., that leave four query heads to each; none: as many as query heads.",
-        min=0,
-        advanced=True,
-    )
-    sequence_len: int = opt(768, "Longest sequence (positions) the network is made for.", min=2)
-    window_pattern: str = opt(
-        "SSSL", "Windows of the layers, repeated: S sees a quarter of the sequence, L all of it.", advanced=True
-    )
-    value_embedding: bool = opt(
-        True, "A second embedding of the tokens is added to the values of attention.", advanced=True
-    )
-
-    def __post_init__(self) -> None:
-        validate(self, "model")
-        check(self.head_dim % 2 == 0, f"model.head_dim must be even, got {self.head_dim}", "model")
-        check(
-            bool(self.window_pattern) and set(self.window_pattern) <= {"S", "L"},
-            f"model.window_pattern must consist of S and L, got {self.window_pattern!r}",
-            "model",
-        )
-        most = self._fewest_heads
-        if self.num_kv_heads == 0:  # kept as a number: a checkpoint says what its network has, not by which rule
-            object.__setattr__(self, "num_kv_heads", 2 ** (max(1, most // 4).bit_length() - 1))
-        check(
-            self.kv_heads <= most,
-            f"model.num_kv_heads must be at most the {most} query heads, got {self.num_kv_heads}",
-            "model",
-        )
-
-    @property
-    def _fewest_heads(self) -> int:
-        """Query heads that depth and aspect ratio ask for."""
-        return math.ceil(self.depth * self.aspect_ratio / self.head_dim)
-
-    @property
-    def num_heads(self) -> int:
-        return math.ceil(self._fewest_heads / self.kv_heads) * self.kv_heads
-
-    @property
-    def width(self) -> int:
-        return self.num_heads * self.head_dim
-
-    @property
-    def kv_heads(self) -> int:
-        return self._fewest_heads if self.num_kv_heads is None else self.num_kv_heads
-
-    @property
-    def windows(self) -> list[int]:
-        """Window of each layer in tokens; the last layer always sees everything."""
-        sizes = {"S": math.ceil(self.sequence_len / 4), "L": self.sequence_len}
-        pattern = [self.window_pattern[layer % len(self.window_pattern)] for layer in range(self.depth)]
-        pattern[-1] = "L"
-        return [sizes[letter] for letter in pattern]
 
 
 @dataclass(frozen=True)
@@ -483,3 +419,14 @@ class GPT(nn.Module):
 
     def num_parameters(self) -> int:
         return sum(parameter.numel() for parameter in self.parameters())
+
+    def describe(self) -> str:
+        """Describe parameters and shape."""
+        config = self.config
+        heads = f"{config.num_heads} heads of {config.head_dim}"
+        if config.kv_heads != config.num_heads:
+            heads += f" on {config.kv_heads} keys and values"
+        return (
+            f"{self.num_parameters():,} parameters: depth {config.depth}, width {config.width}, {heads}, "
+            f"windows {config.window_pattern}, sequence {config.sequence_len}, vocabulary {config.vocab_size:,}"
+        )

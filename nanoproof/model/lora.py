@@ -19,9 +19,9 @@ import torch
 import torch.nn as nn
 import torch.nn.functional as F
 
-from nanoproof.common.config import check, opt, validate
 from nanoproof.common.errors import UserError
 from nanoproof.model.gpt import GPT, Block, Linear
+from nanoproof.model.network_options import LoraOptions
 
 PLACES = {
     "q": ("qkv", 0),
@@ -32,36 +32,6 @@ PLACES = {
     "down": ("down", 0),
 }
 """Targets: the layer of a block, and which of the matrices that are stacked in its weight."""
-
-
-@dataclass(frozen=True)
-class LoraOptions:
-    """LoRA."""
-
-    lora: int | None = opt(
-        None,
-        "Rank of low-rank adapters (LoRA): they alone are trained and saved; none trains the whole network.",
-        min=1,
-    )
-    lora_alpha: float = opt(32.0, "What adapters add is multiplied by alpha / rank.", above=0, advanced=True)
-    lora_targets: str = opt(
-        "q,k,v,o",
-        "Matrices with adapters: of q, k, v, o, up, down; of hf: models also names of modules, or all-linear.",
-        advanced=True,
-    )
-    lora_dropout: float = opt(
-        0.0, "Part of an adapter's input that is set to 0 in training.", min=0, max=0.9, advanced=True
-    )
-    lora_lr: float = opt(0.001, "Learning rate of adapters (AdamW).", min=0, advanced=True)
-
-    def __post_init__(self) -> None:
-        validate(self, "lora")
-        check(bool(self.targets), "lora.lora_targets names no matrix", "lora")
-
-    @property
-    def targets(self) -> tuple[str, ...]:
-        """The targets, each once, in the order in which they were given."""
-        return tuple(dict.fromkeys(self.lora_targets.replace(",", " ").split()))
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,7 @@ MODEL_VARIABLE, DEVICE_VARIABLE, TEMPLATE_VARIABLE = (
 )
 TEMPLATE = "Goal:\n{goal}\n\nPrefix:\n{prefix}\n\nCandidate tactic:\n{tactic}"
 """The text that such a model reads, in training and later."""
+MAX_LENGTH = 512
 WEIGHTS_FILES = ("model.safetensors", "pytorch_model.bin")
 
 
@@ -199,3 +200,17 @@ class PolicyOptions:
         if self.checkpoint.model_path is None:
             return "uniform"
         return "model"
+
+
+def short_name(spec: str) -> str:
+    """Return the name of a model that was given none: the last word of its SPEC, without folders of this machine."""
+    kind, _, rest = spec.partition(":")
+    if kind == "openai":
+        return rest.partition("#")[2] or rest
+    if kind == "hf" and not Path(rest).expanduser().is_dir():
+        return rest
+    path = Path(rest if kind == "hf" else spec)
+    # Files of checkpoints are called after their step: the run's name is that of the folder.
+    if path.suffix in (".pt", ".json"):
+        return f"{path.parent.name}/{path.stem}".lstrip("/")
+    return path.name or spec

@@ -12,7 +12,6 @@ from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
 from nanoproof.common.distributed import DistInfo
@@ -278,20 +277,6 @@ class ModelCall(Generic[T]):
 
 
 # -- Opening ---------------------------------------------------------------------------------------------------------
-
-
-def short_name(spec: str) -> str:
-    """Return the name of a model that was given none: the last word of its SPEC, without folders of this machine."""
-    kind, _, rest = spec.partition(":")
-    if kind == "openai":
-        return rest.partition("#")[2] or rest
-    if kind == "hf" and not Path(rest).expanduser().is_dir():
-        return rest
-    path = Path(rest if kind == "hf" else spec)
-    # Files of checkpoints are called after their step: the run's name is that of the folder.
-    if path.suffix in (".pt", ".json"):
-        return f"{path.parent.name}/{path.stem}".lstrip("/")
-    return path.name or spec
 
 
 def served_policy(

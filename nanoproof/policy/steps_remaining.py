@@ -20,10 +20,9 @@ import torch
 from nanoproof.common.errors import UserError
 from nanoproof.inference.hf_loading import first_line, load_weights, loading, transformers_library
 from nanoproof.lean.types import Theorem
-from nanoproof.policy.policy_options import DEVICE_VARIABLE, TEMPLATE, TEMPLATE_VARIABLE, ProgressOptions
+from nanoproof.policy.policy_options import DEVICE_VARIABLE, MAX_LENGTH, TEMPLATE, TEMPLATE_VARIABLE, ProgressOptions
 from nanoproof.search.policy import Policy, Suggestion, policy_for
 
-MAX_LENGTH = 512
 ROWS = 64
 """Candidates that are scored at a time."""
 _PLACE = re.compile(r"\{(goal|prefix|tactic)\}")

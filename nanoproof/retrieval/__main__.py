@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from nanoproof.common.config import Parser, add_flags, check, from_args, group, opt, validate
 from nanoproof.common.distributed import DistInfo, StopSignal, init_distributed
@@ -25,23 +26,23 @@ from nanoproof.common.run_dir import setup_logging
 from nanoproof.common.terminal import print_lines
 from nanoproof.common.web import http_server
 from nanoproof.common.web.http_client import on_loopback
-from nanoproof.policy.models import open_values
 from nanoproof.policy.policy_options import TextModelOptions
 from nanoproof.repos.premise_data import read_source
 from nanoproof.repos.project_premises import ProjectPremises
 from nanoproof.repos.splits import SPLITS, STRATEGIES, Split
 from nanoproof.retrieval.corpus import Corpus
-from nanoproof.retrieval.encoders import MAX_TOKENS, OwnEncoder, open_encoder, save_encoder
 from nanoproof.retrieval.folders import WORDS, retriever_folder
 from nanoproof.retrieval.index import ANN_FILE, INDEX_FOLDER, Index, IndexSearch, IndexSearchOption
 from nanoproof.retrieval.premises import Retriever
-from nanoproof.retrieval.retrieve_options import RetrieveOptions
+from nanoproof.retrieval.retrieve_options import RetrieveOptions, TrainOptions
 from nanoproof.retrieval.scores import BM25Ranks, EncoderRanks, Ranks, WordRanks, evaluate, prediction
 from nanoproof.retrieval.service import MOST_PREMISES, PremiseService, create_app
-from nanoproof.retrieval.training import Epoch, RetrievalData, TrainOptions, train_retriever
 from nanoproof.retrieval.vectors import Encoder, WordEncoder
 from nanoproof.training.options import ModelOptions
-from nanoproof.training.setup import load_or_build_model
+
+# What imports torch comes after the options, which may be mistyped.
+if TYPE_CHECKING:
+    from nanoproof.retrieval.training import Epoch, RetrievalData
 
 TOKEN_VARIABLE = "NANOPROOF_PREMISES_TOKEN"
 NEW = "new"
@@ -81,6 +82,9 @@ class EncoderOptions:
         """Open the encoder; `network` describes a new one, and words are counted in a corpus."""
         if self.encoder == WORDS:
             return WordEncoder.of(premise.text for premise in corpus.premises)
+        from nanoproof.retrieval.encoders import MAX_TOKENS, OwnEncoder, open_encoder
+        from nanoproof.training.trainer import load_or_build_model
+
         dist = init_distributed(self.device.device_type)
         if self.encoder == NEW:
             model, tokenizer = load_or_build_model(network, None, dist, seed)
@@ -132,6 +136,8 @@ class ServeOptions:
 
 def train(args: argparse.Namespace) -> int:
     """Train on each data set in turn; the folder is a whole retriever after each of them."""
+    from nanoproof.retrieval.training import train_retriever
+
     data, how, options = from_args(DataOptions, args), from_args(EncoderOptions, args), from_args(TrainOptions, args)
     out = Path(args.out)
     if out.exists() and any(out.iterdir()) and retriever_folder(str(out)) is None:
@@ -141,7 +147,7 @@ def train(args: argparse.Namespace) -> int:
     parts = [read_source(spec).data(data.strategy) for spec in data.data]
     encoder = how.open(from_args(ModelOptions, args), options.seed, parts[-1].corpus)
 
-    def say(part: RetrievalData, epoch: Epoch) -> None:
+    def say(part: "RetrievalData", epoch: "Epoch") -> None:
         scores = ""
         if epoch.scores is not None:
             scores = f", val {epoch.scores}"
@@ -161,6 +167,8 @@ def train(args: argparse.Namespace) -> int:
 
 def index(args: argparse.Namespace) -> int:
     """Index the premises of data sets; of an index that is there only new texts are encoded."""
+    from nanoproof.retrieval.encoders import open_encoder, save_encoder
+
     data, out = from_args(DataOptions, args), Path(args.retriever)
     approximate = from_args(IndexSearchOption, args).approximate
     folder = retriever_folder(str(out))
@@ -204,6 +212,8 @@ def measure(args: argparse.Namespace) -> int:
     if args.retriever is None and how.encoder == WORDS:
         rankers[WORDS] = WordRanks(index_search)
     elif args.retriever is not None or not options.bm25:
+        from nanoproof.retrieval.encoders import open_encoder
+
         spec = args.retriever or how.encoder
         dist = init_distributed(how.device.device_type)
         opened = open_encoder(spec, how.max_tokens, dist.device, dist.dtype)
@@ -290,6 +300,8 @@ def _open_value(options: ServeOptions, dist: DistInfo, stack: ExitStack) -> Call
     """Open what says how many tactics a state needs; None without a model."""
     if options.model_path is None:
         return None
+    from nanoproof.policy.models import open_values
+
     values = stack.enter_context(open_values(TextModelOptions(value_model=options.model_path), dist))
     assert values is not None
     return lambda state: values.value(state).tactics

@@ -13,7 +13,6 @@ Shapes: N texts, L tokens of the longest, C channels.
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -211,8 +210,3 @@ def parameter_groups(encoder: Encoder, lr: float, decay: float) -> Iterator[dict
         (matrices if parameter.ndim > 1 else others).append(parameter)
     yield {"params": matrices, "lr": lr, "weight_decay": decay}
     yield {"params": others, "lr": lr, "weight_decay": 0.0}
-
-
-def has_bm25() -> bool:
-    """Tell whether the library of the baseline is installed."""
-    return find_spec("bm25s") is not None

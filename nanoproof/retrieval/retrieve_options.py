@@ -1,7 +1,7 @@
 """Options of premise retrieval, and the names of its files. Nothing here needs torch, which is slow to import."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from nanoproof.common.config import change, check, group, opt, validate
 from nanoproof.retrieval.folders import WORDS, existing_folder
@@ -11,6 +11,9 @@ PREMISE_LOGPROB = -3.0
 STEP_LOGPROB = -3.0
 LEMMAS = 32
 """Premises that are looked at for lemmas to apply forward: few of them fit the hypotheses of a state."""
+
+LossName = Literal["mse", "contrastive"]
+LOSSES: tuple[LossName, ...] = ("mse", "contrastive")
 
 
 @dataclass(frozen=True)
@@ -111,3 +114,29 @@ class RetrieveOptions:
             return {**changes, "retriever": WORDS}
         # Not the folder: an index may be brought up to date there between two runs.
         return {**changes, "retriever": Index.load(existing_folder(self.retriever) / INDEX_FOLDER).identity}
+
+
+@dataclass(frozen=True)
+class TrainOptions:
+    """Training of retrieval."""
+
+    loss: LossName = opt(
+        "contrastive",
+        "contrastive: cross entropy over the batch's premises; mse: squared error of cosines against 0 and 1.",
+        choices=LOSSES,
+    )
+    epochs: int = opt(10, "How often each tactic with a premise is seen.", min=0)
+    batch_size: int = opt(32, "Examples in a batch.", min=1)
+    accumulate: int = opt(1, "Batches in one optimizer step.", min=1, advanced=True)
+    lr: float = opt(1e-3, "Learning rate (AdamW), which falls to 0 along a cosine.", min=0)
+    warmup_steps: int = opt(1000, "Steps over which it rises, a tenth of all at most.", min=0, advanced=True)
+    weight_decay: float = opt(0.01, "Weight decay of matrices.", min=0, advanced=True)
+    max_grad_norm: float = opt(1.0, "Gradients are clipped to this norm.", above=0, advanced=True)
+    num_negatives: int = opt(3, "Negatives for each example.", min=0)
+    num_in_file_negatives: int = opt(1, "At most so many of them from the file of its premise.", min=0)
+    temperature: float = opt(0.05, "Cosines are divided by it in the contrastive loss.", above=0, advanced=True)
+    patience: int = opt(5, "Training ends after so many epochs without a better R@10 on val.", min=1)
+    seed: int = opt(3407, "Seed of all random choices.", min=0)
+
+    def __post_init__(self) -> None:
+        validate(self, "retrieval")

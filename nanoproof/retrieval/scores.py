@@ -10,13 +10,13 @@ Shapes: N premises.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any, Protocol
 
 import numpy as np
 
 from nanoproof.common.errors import UserError
 from nanoproof.retrieval.corpus import Corpus, Query
-from nanoproof.retrieval.encoders import has_bm25
 from nanoproof.retrieval.index import Index, IndexSearch, Ranking, best
 from nanoproof.retrieval.vectors import Encoder, WordEncoder, embed
 
@@ -169,7 +169,7 @@ class BM25Ranks:
 
     def __init__(self) -> None:
         """Raises UserError where the library bm25s is not installed."""
-        if not has_bm25():
+        if find_spec("bm25s") is None:
             raise UserError("BM25 needs the package bm25s: pip install 'nanoproof[hf]'")
 
     def rank(self, corpus: Corpus, asked: Sequence[Query], count: int) -> list[Ranking]:

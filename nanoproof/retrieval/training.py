@@ -14,54 +14,26 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 
-from nanoproof.common.config import opt, validate
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import JsonlWriter
 from nanoproof.retrieval.corpus import Corpus, Query
 from nanoproof.retrieval.encoders import parameter_groups, save_encoder
 from nanoproof.retrieval.index import INDEX_FOLDER, Index
+from nanoproof.retrieval.retrieve_options import TrainOptions
 from nanoproof.retrieval.scores import EncoderRanks, Scores, evaluate
 from nanoproof.retrieval.vectors import Encoder, encode_all
 
 log = logging.getLogger(__name__)
 
 METRICS = "metrics.jsonl"
-LossName = Literal["mse", "contrastive"]
 TRAINED_ROWS = 16
 """Texts of a batch that are encoded at a time: they are padded to the longest of them."""
-LOSSES: tuple[LossName, ...] = ("mse", "contrastive")
-
-
-@dataclass(frozen=True)
-class TrainOptions:
-    """Training of retrieval."""
-
-    loss: LossName = opt(
-        "contrastive",
-        "contrastive: cross entropy over the batch's premises; mse: squared error of cosines against 0 and 1.",
-        choices=LOSSES,
-    )
-    epochs: int = opt(10, "How often each tactic with a premise is seen.", min=0)
-    batch_size: int = opt(32, "Examples in a batch.", min=1)
-    accumulate: int = opt(1, "Batches in one optimizer step.", min=1, advanced=True)
-    lr: float = opt(1e-3, "Learning rate (AdamW), which falls to 0 along a cosine.", min=0)
-    warmup_steps: int = opt(1000, "Steps over which it rises, a tenth of all at most.", min=0, advanced=True)
-    weight_decay: float = opt(0.01, "Weight decay of matrices.", min=0, advanced=True)
-    max_grad_norm: float = opt(1.0, "Gradients are clipped to this norm.", above=0, advanced=True)
-    num_negatives: int = opt(3, "Negatives for each example.", min=0)
-    num_in_file_negatives: int = opt(1, "At most so many of them from the file of its premise.", min=0)
-    temperature: float = opt(0.05, "Cosines are divided by it in the contrastive loss.", above=0, advanced=True)
-    patience: int = opt(5, "Training ends after so many epochs without a better R@10 on val.", min=1)
-    seed: int = opt(3407, "Seed of all random choices.", min=0)
-
-    def __post_init__(self) -> None:
-        validate(self, "retrieval")
 
 
 # -- Batches ---------------------------------------------------------------------------------------------------------

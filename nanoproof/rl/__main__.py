@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
+from typing import TYPE_CHECKING
 
 from nanoproof.actors.fleet import EMBEDDED_LEAN, Fleet, follow_lean, open_fleet
 from nanoproof.common.distributed import DistInfo, cleanup
@@ -19,11 +20,13 @@ from nanoproof.common.process import dump_stacks_on_usr1
 from nanoproof.common.rank_watch import RankWatch
 from nanoproof.common.terminal import print_lines
 from nanoproof.data.sources.catalog import RL_DATA
-from nanoproof.rl.hub_memory import memory_lines
-from nanoproof.rl.learner import Roles
-from nanoproof.rl.loop import ReinforcementLearning, resume_flags
 from nanoproof.rl.options import RLConfig, parse_args
 from nanoproof.training.setup import start_ranks, start_stage
+
+# What imports torch comes after the options, which may be mistyped.
+if TYPE_CHECKING:
+    from nanoproof.rl.learner import Roles
+    from nanoproof.rl.loop import ReinforcementLearning
 
 log = logging.getLogger(__name__)
 
@@ -35,6 +38,8 @@ def main(argv: list[str] | None = None) -> int:
     follow_lean(args, RL_DATA)
     config = RLConfig.from_args(args)
     if config.hub.dry_run:
+        from nanoproof.rl.hub_memory import memory_lines
+
         lines = memory_lines(config, int(os.environ.get("WORLD_SIZE", 1)))
         if os.environ.get("RANK", "0") == "0":  # all ranks would say the same
             print_lines(lines)
@@ -53,12 +58,14 @@ def run(
     config: RLConfig,
     dist: DistInfo,
     watch: RankWatch,
-    make_loop: Callable[..., ReinforcementLearning] | None = None,
+    make_loop: "Callable[..., ReinforcementLearning] | None" = None,
 ) -> None:
     """Make fleet, monitor and run directory, then loop until the last step, the time limit, or a signal.
 
     `make_loop` makes another loop than `ReinforcementLearning`, of the same arguments.
     """
+    from nanoproof.rl.loop import ReinforcementLearning, resume_flags
+
     loop = (make_loop or ReinforcementLearning)(config, dist, watch.check)
     computes = loop.learner.compute_with(config.compute)
     with ExitStack() as stack:
@@ -92,7 +99,7 @@ def run(
 
 
 def open_provers(
-    stack: ExitStack, config: RLConfig, loop: ReinforcementLearning, dist: DistInfo
+    stack: ExitStack, config: RLConfig, loop: "ReinforcementLearning", dist: DistInfo
 ) -> tuple[Fleet, dict[str, str]]:
     """Open the Lean processes of this rank, or connect rank 0 to its cluster, whose hosts have their own."""
     if config.cluster.cluster is None or not dist.is_main:
@@ -103,7 +110,7 @@ def open_provers(
     return stack.enter_context(lean_of_hosts(config.fleet, dist)), {"cluster": described}
 
 
-def open_provers_of(config: RLConfig, roles: Roles) -> Fleet:
+def open_provers_of(config: RLConfig, roles: "Roles") -> Fleet:
     """Open the Lean processes of this rank, none if it only learns (a collective)."""
     if roles.serves:
         return open_fleet(config.fleet, roles.provers)

@@ -33,16 +33,10 @@ from nanoproof.rl.learner import BEST, PolicyLearner, RLState, TrainedPolicy, is
 from nanoproof.rl.options import RLConfig
 from nanoproof.training.hub_examples import TokenizedExample, answer_logits, choose_format, depth_of, encode_transition
 from nanoproof.training.hub_loss import by_tokens, example_loss, normalizers
-from nanoproof.training.hub_network import (
-    PREFIX,
-    HubNetwork,
-    last_checkpoint,
-    prune_folders,
-    read_about,
-    source_of,
-)
+from nanoproof.training.hub_network import HubNetwork, last_checkpoint, prune_folders, read_about, source_of
 from nanoproof.training.loss import LossWeights, token_unlikelihood
 from nanoproof.training.options import ComputeOptions
+from nanoproof.training.setup import PREFIX
 from nanoproof.training.step import MicroBatches
 
 log = logging.getLogger(__name__)

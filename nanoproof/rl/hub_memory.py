@@ -14,7 +14,8 @@ from nanoproof.inference.hf_loading import adapter_base, loading, peft_library, 
 from nanoproof.inference.model_options import HFOptions
 from nanoproof.rl.hub_learner import trains_hub_model
 from nanoproof.rl.options import RLConfig
-from nanoproof.training.hub_network import PREFIX, source_of, target_modules
+from nanoproof.training.hub_network import source_of, target_modules
+from nanoproof.training.setup import PREFIX
 
 GIGABYTE = 10**9
 BYTES_OF_4_BITS = 0.56

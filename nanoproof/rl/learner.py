@@ -32,9 +32,10 @@ from nanoproof.policy.models import model_policy
 from nanoproof.policy.tactic_policy import PolicyLoad
 from nanoproof.rl.options import RLConfig
 from nanoproof.search.policy import Policy
-from nanoproof.training.hub_network import PREFIX, checkpoint_steps
+from nanoproof.training.hub_network import checkpoint_steps
 from nanoproof.training.loss import LossWeights, tactic_logprobs, token_losses
 from nanoproof.training.options import ComputeOptions
+from nanoproof.training.setup import PREFIX
 from nanoproof.training.step import MicroBatches, StepSettings, memory_snapshots, train_step
 from nanoproof.training.trainer import BaseTrainer, LoopState, Trainer
 

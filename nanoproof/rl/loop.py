@@ -17,7 +17,7 @@ from nanoproof.actors.fleet import Fleet
 from nanoproof.actors.tasks import Interrupted, ProofsLost
 from nanoproof.common.distributed import DistInfo, SharedCounter, StopSignal, broadcast_json
 from nanoproof.common.errors import UserError, is_full_disk
-from nanoproof.common.process import freeze_gc, gpu_status
+from nanoproof.common.process import freeze_gc, gpu_status, peak_memory_bytes
 from nanoproof.common.run_dir import FINISHED, SCRIPTS, run_name
 from nanoproof.data.theorems.theorem_sets import parse_set_names, splits_of
 from nanoproof.data.theorems.whitelists import LeanChoice, choose_lean
@@ -40,7 +40,7 @@ from nanoproof.rl.options import RLConfig
 from nanoproof.rl.recorder import Recorder
 from nanoproof.rl.start_states import StartStates
 from nanoproof.rl.updates import GPUMemory, Updates, training_threads
-from nanoproof.training.schedule import Trigger, clock, duration, peak_memory_bytes, short
+from nanoproof.training.schedule import Trigger, clock, duration, short
 from nanoproof.training.setup import Stage
 
 log = logging.getLogger(__name__)

@@ -1,4 +1,7 @@
-"""All options of reinforcement learning: the flags of its command line, and one object that holds their values."""
+"""All options of reinforcement learning: the flags of its command line, and one object that holds their values.
+
+Nothing here needs torch, which is slow to import.
+"""
 
 import argparse
 import os
@@ -13,8 +16,7 @@ from nanoproof.common.option_groups import MonitorAddress, PolicyEndpointOptions
 from nanoproof.data.theorems.theorem_sets import FIXED, parse_set_names
 from nanoproof.inference.model_options import EngineLimits
 from nanoproof.lean.solvers import AUTO
-from nanoproof.model.checkpoint import small_network
-from nanoproof.model.lora import LoraOptions
+from nanoproof.model.network_options import LoraOptions
 from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.prover.prover import ProverOptions
 from nanoproof.retrieval.retrieve_options import RetrieveOptions
@@ -424,6 +426,8 @@ def why_small(args: argparse.Namespace) -> str | None:
     names_data = tuple(args.datasets) != (AUTO,) or bool(args.lean_servers) or args.cluster is not None
     if names_data or args.model_path is None:
         return None
+    from nanoproof.model.checkpoint import small_network  # imports torch, which other options do without
+
     parameters = small_network(args.model_path)
     if parameters is None:
         return None

@@ -10,13 +10,12 @@ With --cluster ADDRESS the hosts of a Ray cluster verify the proofs, and with --
 on its nodes write them, and the conjectures; with --policy-endpoint vLLM's servers do that for models hf:.
 """
 
-import argparse
 import os
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from nanoproof import sft
 from nanoproof.actors.tasks import Interrupted
@@ -24,28 +23,24 @@ from nanoproof.common.config import Parser, add_flags, from_args
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.files import read_object
 from nanoproof.common.run_dir import setup_logging
-from nanoproof.evaluation.command import EvalCommand, opened
-from nanoproof.evaluation.plan import Target
 from nanoproof.rl.options import ClusterOptions, SpreadOptions
-from nanoproof.selfplay.endpoints import RoundEndpointOptions, RoundEndpoints
 from nanoproof.selfplay.files import SETTINGS_FILE, finished_rounds, load_problems, report
-from nanoproof.selfplay.rounds import Experiment, OpenCommand, SelfPlayOptions, Spread
+from nanoproof.selfplay.selfplay_options import RoundEndpointOptions, SelfPlayOptions
 
-
-@contextmanager
-def opened_over_endpoints(spread: Spread, args: argparse.Namespace, targets: Sequence[Target]) -> Iterator[EvalCommand]:
-    """Open an evaluation as `opened` does, in which servers write the texts."""
-    with opened(args, targets) as command:
-        command.spread_writer = spread
-        yield command
+# What imports torch comes after the options, which may be mistyped.
+if TYPE_CHECKING:
+    from nanoproof.selfplay.rounds import OpenCommand, Spread
 
 
 def openers(
     selfplay: SelfPlayOptions, endpoints: RoundEndpointOptions, options: ClusterOptions
-) -> tuple[OpenCommand, Spread]:
+) -> "tuple[OpenCommand, Spread]":
     """Return what opens the evaluation of a round, and what spreads the writing of conjectures: over endpoints or a
     cluster if such are named.
     """
+    from nanoproof.evaluation.command import opened
+    from nanoproof.selfplay.endpoints import RoundEndpoints, opened_over_endpoints
+
     if endpoints.policy_endpoint:
         if options.cluster is not None:
             raise UserError("give either --policy-endpoint or --cluster")
@@ -97,6 +92,8 @@ def main(argv: list[str] | None = None) -> int:
     if int(os.environ.get("WORLD_SIZE", "1")) > 1:
         raise UserError("self-play runs in one process; start it without torchrun")
     setup_logging("info")
+    from nanoproof.selfplay.rounds import Experiment
+
     experiment = Experiment(options, sft.main, *openers(options, endpoints, spread))
     try:
         with experiment.locked():

@@ -3,42 +3,28 @@
 The model is opened here as well: it embeds, and its log-probabilities tell whether a server has its very weights.
 """
 
+import argparse
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from nanoproof.common.errors import UserError
-from nanoproof.common.option_groups import PolicyEndpointOptions
+from nanoproof.evaluation.command import EvalCommand, opened
+from nanoproof.evaluation.plan import Target
 from nanoproof.inference.hf_loading import ADAPTER_FILE
 from nanoproof.inference.hf_model import HFModel
 from nanoproof.inference.language_model import GenerationOptions, LanguageModel, TextSample
 from nanoproof.inference.lora_endpoints import Adapters, LoraEndpoints, restart_by
+from nanoproof.selfplay.rounds import Spread
+from nanoproof.selfplay.selfplay_options import RoundEndpointOptions
 
 PROBES = ("theorem t : 1 + 1 = 2 := by", "theorem t (p : Prop) (h : p) : p := by")
 """Prompts by which a server's weights are checked: any do, as all weights have a part in what is likeliest."""
 BATCHES = 4
 """Batches that are asked of a server at a time: it computes many prompts at once, and ours have 32 or less."""
-
-
-@dataclass(frozen=True)
-class RoundEndpointOptions(PolicyEndpointOptions):
-    """Who writes the texts of rounds."""
-
-    def check_model(self, spec: str, trains_whole: bool) -> None:
-        """Raise UserError if the servers cannot be given the weights of a model that is trained this way."""
-        if not self.policy_endpoint:
-            return
-        if not spec.startswith("hf:"):
-            raise UserError(f"--policy-endpoint is for models of transformers (hf:), and --model-path is {spec}")
-        if trains_whole and self.policy_restart is None:
-            raise UserError(
-                "--policy-endpoint without --lora: servers load adapters while they run, and no whole models; give "
-                "--lora, or --policy-restart COMMAND"
-            )
 
 
 class RoundEndpoints:
@@ -119,3 +105,11 @@ class ServedModel:
 
     def close(self) -> None:
         """Do nothing: who opened model and servers closes them."""
+
+
+@contextmanager
+def opened_over_endpoints(spread: Spread, args: argparse.Namespace, targets: Sequence[Target]) -> Iterator[EvalCommand]:
+    """Open an evaluation as `opened` does, in which servers write the texts."""
+    with opened(args, targets) as command:
+        command.spread_writer = spread
+        yield command

@@ -4,74 +4,24 @@ import math
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from dataclasses import replace
+from typing import Any
 
-from nanoproof.common.config import change, check, group, opt, validate
 from nanoproof.common.distributed import DistInfo
 from nanoproof.common.errors import UserError
 from nanoproof.data.transitions.packing import ExampleLimits
 from nanoproof.data.weighted_rows import is_row_file
 from nanoproof.lean.types import Transition
 from nanoproof.model.gpt import GPT, with_reserved_markers
-from nanoproof.model.lora import LoraOptions
+from nanoproof.model.network_options import LoraOptions
 from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.retrieval.premises import Retriever
-from nanoproof.retrieval.retrieve_options import RetrieveOptions
 from nanoproof.training import batches, named_data, options
 from nanoproof.training.loop import TrainingLoop
 from nanoproof.training.loss import LossWeights
 from nanoproof.training.policy_metrics import PolicyMetrics, policy_metrics
-from nanoproof.training.schedule import describe_model
 from nanoproof.training.setup import Stage
 from nanoproof.training.step import MicroBatches, StepSettings, train_step
-
-
-@dataclass(frozen=True)
-class SFTOptions:
-    """Supervised finetuning."""
-
-    data: str = opt(
-        named_data.AUTO,
-        "Transitions: `nanolean`, `leantree`, `repo:NAME`, or a file of LeanTree JSONL; or FILE.json, a list of "
-        '{"prompt", "target", "weight"}. auto: leantree if it is here, else this has to be given.',
-    )
-    eval_data: str | None = opt(
-        None, "Rows to validate on, where --data is a file of rows.", metavar="FILE.json", advanced=True
-    )
-    continuations: Literal["tactic", "proof"] = opt(
-        "tactic", "What follows a prefix: tactic, a state's next tactic; proof, a statement's whole proof."
-    )
-    epochs: float = opt(1.0, "How often each transition is seen; 0 saves the model as it is.", min=0)
-    learning: options.LearningOptions = group(
-        options.LearningOptions, augment_data=change(help="Rename and reorder what may be, anew in each epoch.")
-    )
-    prefix_lm: bool = opt(False, "State tokens see each other both ways; a model made so stays so.")
-    state_after_weight: float = opt(
-        0.0, "Weight of predicting the goals that the tactic leaves (0: not at all).", min=0, advanced=True
-    )
-    retrieving: RetrieveOptions = group(
-        RetrieveOptions,
-        without=(*("premise_tactics", "premise_logprob", "step_tactics", "step_logprob", "step_decay"),),
-        retrieve=change(help="Premises to put before a state of training; 0: none.", advanced=True),
-        retriever=change(advanced=True),
-    )
-    premises_fraction: float = opt(
-        0.5, "Part of the states, drawn anew in each epoch, that --retrieve is for.", min=0, max=1, advanced=True
-    )
-    max_eval_examples: int | None = opt(None, "Evaluate on so many validation transitions, evenly spread.", min=1)
-    save_epochs: bool = opt(True, "Save a checkpoint after each epoch.", advanced=True)
-
-    def __post_init__(self) -> None:
-        validate(self, "sft")
-        rows = is_row_file(self.data)
-        check(self.eval_data is None or rows, f"--eval-data goes with --data FILE.json, not with {self.data}")
-        check(not rows or self.state_after_weight == 0, "--state-after-weight: rows of texts have no goals")
-        check(
-            not rows or not self.learning.balance_value_by_depth,
-            "--balance-value-by-depth: rows of texts have no depth",
-        )
-
 
 _Sets = tuple[batches.ExampleSet, batches.ExampleSet, int]
 """What is trained on, what is validated on, and how many were too long: rows are cut then, transitions left out."""
@@ -89,7 +39,7 @@ class Finetuning(TrainingLoop):
         run_options: options.RunOptions,
         start: options.StartOptions,
         triggers: options.TriggerOptions,
-        sft: SFTOptions,
+        sft: options.SFTOptions,
         lora: LoraOptions,
         model_options: options.ModelOptions,
         batch: options.BatchOptions,
@@ -215,7 +165,7 @@ class Finetuning(TrainingLoop):
             elif self.too_long:
                 sets += f", {self.too_long} left out as too long"
         decisions = {
-            "model": describe_model(self.model),
+            "model": self.model.describe(),
             **self.adapter_decisions(),
             "transitions": sets,
             "steps": f"{self.num_steps} of {self.batch.target_examples_per_step} examples",
@@ -287,7 +237,7 @@ def _check_same_steps(
         )
 
 
-def _check_combination(sft: SFTOptions, batch: options.BatchOptions, dist: DistInfo) -> None:
+def _check_combination(sft: options.SFTOptions, batch: options.BatchOptions, dist: DistInfo) -> None:
     """Raise UserError naming the options that cannot go together."""
     if batch.target_examples_per_step < dist.world_size:
         raise UserError(

@@ -24,7 +24,6 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 
-from nanoproof.common.config import opt, validate
 from nanoproof.common.distributed import DistInfo, all_reduce_sum
 from nanoproof.common.errors import UserError
 from nanoproof.data.transitions.packing import Continuation, Example, PackedBatch, to_device
@@ -32,14 +31,15 @@ from nanoproof.inference.engine import Engine
 from nanoproof.inference.sampling import SamplingOptions
 from nanoproof.lean.types import Transition
 from nanoproof.model.gpt import GPT
-from nanoproof.model.lora import LoraOptions, seed_dropout
+from nanoproof.model.lora import seed_dropout
+from nanoproof.model.network_options import LoraOptions
 from nanoproof.model.optim import NonFiniteLoss
 from nanoproof.policy.prompt import prompt_tokens
-from nanoproof.training import batches, named_data, options
+from nanoproof.training import batches, options
 from nanoproof.training.hub_examples import load_data
 from nanoproof.training.loop import TrainingLoop
-from nanoproof.training.rewards import LeanReward, Reward, RewardOptions, open_reward, opened, rewards_of, shares
-from nanoproof.training.schedule import describe_model
+from nanoproof.training.options import RewardOptions
+from nanoproof.training.rewards import LeanReward, Reward, open_reward, opened, rewards_of, shares
 from nanoproof.training.step import MicroBatches
 
 log = logging.getLogger(__name__)
@@ -47,32 +47,6 @@ log = logging.getLogger(__name__)
 ADVANTAGE_EPS = 1e-4
 MAX_PROMPT = 640
 """Longest prompt of a network of ours, in tokens; longer states lose their beginning, as in search."""
-
-
-@dataclass(frozen=True)
-class GRPOOptions:
-    """GRPO."""
-
-    data: str = opt(
-        named_data.AUTO,
-        "Where states come from: `nanolean`, `leantree`, `repo:NAME`, LeanTree JSONL, or a folder as LeanDojo exports.",
-    )
-    num_generations: int = opt(8, "Completions of each state: its group.", min=2)
-    batch_size: int = opt(64, "Completions in one step, over all ranks; rounded up to whole groups.", min=1)
-    epochs: float = opt(1.0, "How often each state is seen; 0 saves the model as it is.", min=0)
-    max_steps: int | None = opt(None, "At most so many steps.", min=1)
-    max_completion_length: int = opt(64, "Most tokens of a completion.", min=1)
-    iterations: int = opt(1, "Updates with each batch.", min=1, advanced=True)
-    epsilon: float = opt(0.2, "Ratios of probabilities are clipped to 1 +- epsilon.", above=0, max=1, advanced=True)
-    demonstration_weight: float = opt(
-        0.0, "Learn the data's own tactics of the states as well, those of a state with this advantage.", min=0
-    )
-    eval_states: int = opt(64, "Held-out states that evaluations sample from.", min=0)
-    device_batch_size: int = opt(8, "Rows in one forward pass.", min=1)
-    row_length: int = opt(768, "Tokens in a packed row.", min=64, advanced=True)
-
-    def __post_init__(self) -> None:
-        validate(self, "grpo")
 
 
 def whole_groups(batch_size: int, group_size: int, ranks: int = 1) -> int:
@@ -183,7 +157,7 @@ class GRPO(TrainingLoop):
         run_options: options.RunOptions,
         start: options.StartOptions,
         triggers: options.TriggerOptions,
-        grpo: GRPOOptions,
+        grpo: options.GRPOOptions,
         reward: RewardOptions,
         lora: LoraOptions,
         optim: options.OptimizerOptions,
@@ -238,7 +212,7 @@ class GRPO(TrainingLoop):
         grpo = self.options
         groups = f"{self.states_per_step} groups of {grpo.num_generations} completions"
         return {
-            "model": describe_model(self.model),
+            "model": self.model.describe(),
             **self.adapter_decisions(),
             "states": f"{grpo.data}, {len(self.states)} to train, {len(self.valid)} to evaluate on",
             "steps": f"{self.num_steps} of {groups}",

@@ -12,8 +12,8 @@ import contextlib
 import logging
 import math
 import random
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -22,18 +22,15 @@ import torch
 import torch.distributed
 import torch.nn.functional as F
 
-from nanoproof.common.config import Given, Parser, add_flags, check, from_args, opt, validate
+from nanoproof.common.config import from_args
 from nanoproof.common.distributed import DistInfo, StopSignal, all_reduce_sum, cleanup, on_all_ranks
 from nanoproof.common.errors import UserError
-from nanoproof.common.files import read_object
-from nanoproof.common.process import dump_stacks_on_usr1
-from nanoproof.common.run_dir import SCRIPTS, exported_folder, resolve_run_dir
-from nanoproof.data.transitions import leandojo
+from nanoproof.common.run_dir import SCRIPTS, resolve_run_dir
 from nanoproof.data.weighted_rows import Row, is_row_file
 from nanoproof.inference.hf_loading import load_settings, transformers_library
 from nanoproof.inference.value_head import expected_tactics
 from nanoproof.lean.types import Transition
-from nanoproof.model.lora import LoraOptions
+from nanoproof.model.network_options import LoraOptions
 from nanoproof.policy.prompt_formats import TRAINED_FILE
 from nanoproof.training import batches, named_data, options
 from nanoproof.training.hub_examples import (
@@ -46,79 +43,13 @@ from nanoproof.training.hub_examples import (
     tokenize_rows,
 )
 from nanoproof.training.hub_loss import by_length, example_loss, normalizers
-from nanoproof.training.hub_network import (
-    PREFIX,
-    HubNetwork,
-    last_checkpoint,
-    prune_folders,
-    read_about,
-    source_of,
-)
+from nanoproof.training.hub_network import HubNetwork, last_checkpoint, prune_folders, read_about, source_of
 from nanoproof.training.loop import StageLoop, StageState, run_loop
 from nanoproof.training.loss import LossWeights, Normalizers
-from nanoproof.training.setup import parse_resumable, start_ranks
+from nanoproof.training.setup import PREFIX, start_ranks
 from nanoproof.training.step import MicroBatches
 
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class HubOptions:
-    """Finetuning of models of transformers."""
-
-    data: str = opt(
-        named_data.AUTO,
-        "Transitions: `nanolean`, `leantree`, a file of LeanTree JSONL, or a folder as LeanDojo exports; or FILE.json, "
-        'a list of {"prompt", "target", "weight"}. auto: leantree if it is here, else this has to be given.',
-    )
-    eval_data: str | None = opt(
-        None, "Rows to validate on, where --data is a file of rows.", metavar="FILE.json", advanced=True
-    )
-    prompt_format: str | None = opt(
-        None,
-        "How a state is asked for a tactic (default: the format that the model was trained with, or `chat`); with rows "
-        "of texts, how the model will be asked for proofs (default: the same, or `stp`).",
-    )
-    value_weight: float = opt(
-        0.0,
-        "Weight of the value loss beside that of the tactics (0: no value head): a search then knows how far each "
-        "state is from a proof.",
-        min=0,
-    )
-    epochs: float = opt(1.0, "How often each transition is seen; 0 saves the model as it is.", min=0)
-    lr: float = opt(2e-5, "Learning rate of the whole model (AdamW); adapters have --lora-lr.", min=0)
-    weight_decay: float = opt(0.0, "Weight decay.", min=0, advanced=True)
-    warmup_frac: float = opt(
-        0.0, "Fraction of training over which the learning rate rises from 0; then it falls to 0.", min=0, max=0.99
-    )
-    constant_lr: bool = opt(False, "After its rise the learning rate stays as it is.", advanced=True)
-    beta2: float = opt(0.999, "AdamW's second beta.", min=0, max=0.99999, advanced=True)
-    epsilon: float = opt(1e-8, "AdamW's epsilon.", above=0, advanced=True)
-    max_grad_norm: float = opt(1.0, "Gradients are clipped to this norm (0: never).", min=0, advanced=True)
-    target_examples_per_step: int = opt(32, "Examples in one optimizer step, over all ranks.", min=1)
-    device_batch_size: int = opt(8, "Examples in one forward pass.", min=1)
-    shard: bool = opt(
-        False,
-        "Under torchrun: weights, gradients and optimizer over the ranks (FSDP2).",
-        advanced=True,
-    )
-    max_length: int = opt(
-        1024,
-        "Most tokens of prompt and answer (of either, in an encoder-decoder); longer ones are left out, of rows of "
-        "texts the end is kept.",
-        min=2,
-    )
-    max_eval_examples: int | None = opt(None, "Evaluate on so many validation transitions, evenly spread.", min=1)
-
-    def __post_init__(self) -> None:
-        validate(self, "sft")
-        rows = is_row_file(self.data)
-        check(not (rows and self.value_weight), "--value-weight goes with transitions: rows of texts have no depths")
-        check(self.eval_data is None or rows, f"--eval-data goes with --data FILE.json, not with {self.data}")
-
-
-GROUPS = (options.RunOptions, options.StartOptions, options.TriggerOptions, HubOptions, LoraOptions)
-DEFAULTS = {"save_every": "0:30:00", "keep_checkpoints": 2}
 
 
 # -- The loop --------------------------------------------------------------------------------------------------------
@@ -135,7 +66,7 @@ class HubFinetuning(StageLoop):
         run_options: options.RunOptions,
         start: options.StartOptions,
         triggers: options.TriggerOptions,
-        hub: HubOptions,
+        hub: options.HubOptions,
         lora: LoraOptions,
         dist: DistInfo,
     ) -> None:
@@ -403,36 +334,11 @@ class HubFinetuning(StageLoop):
 # -- The command -----------------------------------------------------------------------------------------------------
 
 
-def means_hub(argv: Given) -> bool:
-    """Tell whether a command is about a model of transformers: it is given one, or a run that trains one."""
-    given = argv
-    if not isinstance(given, Mapping):
-        parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-        parser.add_argument("--model-path", "--model_path", "--model")
-        parser.add_argument("--resume-from", "--resume_from")
-        given = vars(parser.parse_known_args(given)[0])
-    model_path, run = given.get("model_path"), given.get("resume_from")
-    if run is not None:
-        with contextlib.suppress(UserError):
-            saved = read_object(resolve_run_dir(run, "--resume-from") / "args.json") or {}
-            return "prompt_format" in saved
-        return False
-    return str(model_path).startswith(PREFIX) and exported_folder(str(model_path)) is None
-
-
-def hub_main(argv: Given, description: str) -> int:
-    """Parse what the command is given, and finetune a model of transformers."""
-    parser = Parser(prog="python -m nanoproof.sft --model-path hf:PATH_OR_ID", description=description)
-    for options_class in GROUPS:
-        add_flags(parser, options_class)
-    parser.set_defaults(**DEFAULTS)
-    args = parse_resumable(parser, argv)
-    dump_stacks_on_usr1()
-    if not leandojo.is_export(Path(args.data)):
-        args.data = named_data.chosen_transitions(args.data)
+def train_hub(args: argparse.Namespace) -> int:
+    """Finetune a model of transformers by options that `parse_hub_sft` has parsed."""
     if args.model_path is not None:
         args.model_path = PREFIX + source_of(args.model_path)
-    values: list[Any] = [from_args(options_class, args) for options_class in GROUPS]
+    values: list[Any] = [from_args(group, args) for group in options.HUB_SFT]
     dist = start_ranks(values[0])
     build: Callable[..., HubFinetuning] = HubFinetuning
     try:

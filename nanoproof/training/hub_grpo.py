@@ -4,16 +4,16 @@ Groups, advantages, clipping and the divisor are as in `training/grpo.py`, which
 reference model. A group whose rewards are all equal has advantages of exactly 0, whatever the rounding of its mean.
 """
 
+import argparse
 import logging
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from nanoproof.common.config import Given, Parser, add_flags, from_args, opt, validate
+from nanoproof.common.config import from_args
 from nanoproof.common.distributed import DistInfo, cleanup
 from nanoproof.common.errors import UserError
 from nanoproof.common.run_dir import RunDir
@@ -21,47 +21,20 @@ from nanoproof.inference.hf_loading import load_settings, load_tokenizer, transf
 from nanoproof.inference.hf_tokens import PromptCodec, record_end, special_tokens, trained_end
 from nanoproof.inference.language_model import chat_messages
 from nanoproof.lean.types import Transition
-from nanoproof.model.lora import LoraOptions
+from nanoproof.model.network_options import LoraOptions
 from nanoproof.policy.prompt_formats import PromptFormat
-from nanoproof.training import named_data, options
+from nanoproof.training import options
 from nanoproof.training.grpo import choose_states, whole_groups
 from nanoproof.training.hub_examples import choose_format, load_data
-from nanoproof.training.hub_network import PREFIX, source_of, trainable_network, write_folder
-from nanoproof.training.rewards import LEAN, LeanReward, Reward, RewardOptions, open_reward, rewards_of, shares
-from nanoproof.training.setup import parse_resumable, start_ranks, start_stage
+from nanoproof.training.hub_network import source_of, trainable_network, write_folder
+from nanoproof.training.options import LEAN, RewardOptions
+from nanoproof.training.rewards import LeanReward, Reward, open_reward, rewards_of, shares
+from nanoproof.training.setup import PREFIX, start_ranks, start_stage
 
 log = logging.getLogger(__name__)
 
 REPORTED = ("loss", "grad_norm", "reward", "epoch", "completions/mean_length")
 """Of trl's records, beside the shares of Lean's verdicts."""
-
-
-@dataclass(frozen=True)
-class HubGRPOOptions:
-    """GRPO on models of transformers."""
-
-    data: str = opt(
-        named_data.AUTO,
-        "Where states come from: `nanolean`, `leantree`, `repo:NAME`, LeanTree JSONL, or a folder as LeanDojo exports.",
-    )
-    prompt_format: str | None = opt(
-        None, "How a state is asked for a tactic (default: the format that the model was trained with, or `chat`)."
-    )
-    num_generations: int = opt(8, "Completions of each state: its group.", min=2)
-    batch_size: int = opt(8, "Completions in one step; rounded up to whole groups.", min=1)
-    epochs: float = opt(1.0, "How often each state is seen.", above=0)
-    max_steps: int | None = opt(None, "At most so many steps.", min=1)
-    lr: float = opt(2e-5, "Learning rate (AdamW), which falls linearly to 0; adapters have --lora-lr.", min=0)
-    max_completion_length: int = opt(256, "Most tokens of a completion.", min=1)
-    max_length: int = opt(1024, "Most tokens of prompt and completion; longer states are left out.", min=2)
-    temperature: float = opt(1.0, "Temperature of the samples.", above=0)
-    beta: float = opt(0.0, "Weight of the divergence from the model at first; 0 keeps no such model.", min=0)
-
-    def __post_init__(self) -> None:
-        validate(self, "grpo")
-
-
-GROUPS = (options.RunOptions, options.StartOptions, HubGRPOOptions, RewardOptions, LoraOptions)
 
 
 def trl_library() -> Any:
@@ -88,7 +61,7 @@ class HubGRPO:
         source: str,
         transitions: Sequence[Transition],
         reward: Reward,
-        grpo: HubGRPOOptions,
+        grpo: options.HubGRPOOptions,
         lora: LoraOptions,
         dist: DistInfo,
         seed: int = 0,
@@ -216,25 +189,15 @@ def _note(record: Callable[..., object], reward: Reward, step: int, logs: dict[s
     log.info("step %d: %s", step, ", ".join(f"{name} {value:.4g}" for name, value in metrics.items()))
 
 
-def hub_grpo_main(argv: Given, description: str) -> int:
-    """Parse the command line, and train a model of transformers with GRPO."""
-    parser = Parser(prog="python -m nanoproof.grpo --model-path hf:PATH_OR_ID", description=description)
-    for options_class in GROUPS:
-        add_flags(parser, options_class)
-    args = parser.parse_args(argv)
-    if args.resume_from is not None:
-        raise UserError("--resume-from: GRPO on models of transformers starts anew; give its last checkpoint-<step>")
-    parse_resumable(parser, argv)
+def train_hub_grpo(args: argparse.Namespace) -> int:
+    """Train a model of transformers with GRPO by parsed options."""
     run_options, start = from_args(options.RunOptions, args), from_args(options.StartOptions, args)
-    grpo, reward_options = from_args(HubGRPOOptions, args), from_args(RewardOptions, args)
+    grpo, reward_options = from_args(options.HubGRPOOptions, args), from_args(RewardOptions, args)
     lora = from_args(LoraOptions, args)
     assert start.checkpoint.model_path is not None
     source = source_of(start.checkpoint.model_path)
     load_settings(transformers_library(), source)  # before the data, which may have to be made
-    data = grpo.data
-    if not Path(data).exists():
-        data = named_data.chosen_transitions(data)
-    train, _ = load_data(data)
+    train, _ = load_data(grpo.data)
     dist = start_ranks(run_options)
     if dist.world_size > 1:
         cleanup()

@@ -38,11 +38,12 @@ from nanoproof.inference.hf_loading import (
 from nanoproof.inference.hf_tokens import PromptCodec, record_end, special_tokens, trained_end
 from nanoproof.inference.model_options import HFOptions
 from nanoproof.inference.value_head import ValueHead, channels_of
-from nanoproof.model.lora import LoraOptions
+from nanoproof.model.network_options import LoraOptions
 from nanoproof.model.optim import NonFiniteLoss
 from nanoproof.policy.prompt_formats import TRAINED_FILE, PromptFormat
 from nanoproof.training.hub_examples import TokenizedExample
 from nanoproof.training.schedule import short
+from nanoproof.training.setup import PREFIX
 from nanoproof.training.step import MicroBatches
 
 if TYPE_CHECKING:
@@ -50,7 +51,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-PREFIX = "hf:"
 CHECKPOINT_NAME = re.compile(r"checkpoint-(\d+)")
 OPTIMIZER_FILE = "optimizer.pt"
 _JOINT = ("qkv_proj", "query_key_value", "c_attn", "Wqkv")

@@ -8,26 +8,25 @@ import argparse
 import logging
 import time
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from nanoproof.common.config import Given, Parser, add_flags, from_args
+from nanoproof.common.config import from_args
 from nanoproof.common.distributed import DistInfo, StopSignal, cleanup
 from nanoproof.common.errors import UserError
-from nanoproof.common.process import dump_stacks_on_usr1, freeze_gc
-from nanoproof.common.run_dir import SCRIPTS, resolve_model_path, run_name
+from nanoproof.common.process import freeze_gc, peak_memory_bytes
+from nanoproof.common.run_dir import SCRIPTS, run_name
 from nanoproof.common.terminal import Progress
-from nanoproof.model.checkpoint_files import find_checkpoint
 from nanoproof.model.compute import Compute, choose_compute
 from nanoproof.model.gpt import GPT
-from nanoproof.model.lora import LoraOptions
+from nanoproof.model.network_options import LoraOptions
 from nanoproof.model.tokenizer import Tokenizer
 from nanoproof.training import options
-from nanoproof.training.schedule import Trigger, clock, peak_memory_bytes, short
-from nanoproof.training.setup import Stage, load_or_build_model, parse_resumable, start_ranks, start_stage
-from nanoproof.training.trainer import BaseTrainer, LoopState, Trainer
+from nanoproof.training.schedule import Trigger, clock, short
+from nanoproof.training.setup import Stage, start_ranks, start_stage
+from nanoproof.training.trainer import BaseTrainer, LoopState, Trainer, load_or_build_model
 
 log = logging.getLogger(__name__)
 
@@ -244,32 +243,9 @@ class TrainingLoop(StageLoop, Trainer[StageState]):
         return model
 
 
-def train_main(
-    loop_class: type[TrainingLoop],
-    groups: Sequence[type],
-    description: str,
-    argv: Given,
-    defaults: Mapping[str, Any] | None = None,
-    choose: Callable[[argparse.Namespace], None] = lambda args: None,
-) -> int:
-    """Parse the command line, build the loop from one instance of each option group (in the order of its constructor),
-    and run it.
-
-    `defaults` are those in which a stage differs from its groups, `choose` replaces options that depend on local data.
-    `kill -USR1` prints the stacks of all threads.
-    """
-    parser = Parser(prog=f"python -m nanoproof.{loop_class.stage_name}", description=description.splitlines()[0])
-    for group in (*groups, options.ComputeOptions):
-        add_flags(parser, group)
-    parser.set_defaults(**(defaults or {}))
-    args = parse_resumable(parser, argv)
-    dump_stacks_on_usr1()
+def train(loop_class: type[TrainingLoop], groups: Sequence[type], args: argparse.Namespace) -> int:
+    """Build the loop from one instance of each group of options (in the order of its constructor), and run it."""
     run_options, wanted = from_args(options.RunOptions, args), from_args(options.ComputeOptions, args)
-    for group in groups:
-        from_args(group, args)  # what is wrong with options is said before `choose` looks at data
-    if args.model_path is not None:
-        find_checkpoint(resolve_model_path(args.model_path))  # before anything that takes long
-    choose(args)
     values: list[Any] = [from_args(group, args) for group in groups]
     dist = start_ranks(run_options)
     build: Callable[..., TrainingLoop] = loop_class

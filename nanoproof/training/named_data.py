@@ -3,6 +3,7 @@
 Nothing here needs torch.
 """
 
+import argparse
 import logging
 from pathlib import Path
 
@@ -37,6 +38,11 @@ def chosen_transitions(data: str) -> str:
             "or nanolean, those of the embedded prover"
         )
     return leantree.NAME
+
+
+def choose_data(args: argparse.Namespace) -> None:
+    """Replace `--data auto` by the data set that is there; raises UserError if that is not unique."""
+    args.data = chosen_transitions(args.data)
 
 
 def transitions_path(name: str) -> Path:

@@ -1,14 +1,17 @@
-"""Options that the training stages share."""
+"""Options of the training stages. Nothing here needs torch, which is slow to import."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 from nanoproof.common.config import change, check, group, opt, validate
-from nanoproof.common.option_groups import CheckpointOption, DeviceOption
+from nanoproof.common.option_groups import CheckpointOption, DeviceOption, LeanOptions
 from nanoproof.common.run_dir import check_run_name
 from nanoproof.common.trackers import TRACKERS
-from nanoproof.model.compute import COMPILE_CHOICES
-from nanoproof.model.flash_attention import ATTENTION_CHOICES
-from nanoproof.model.gpt import NetworkShape
+from nanoproof.data.weighted_rows import is_row_file
+from nanoproof.lean.solvers import AUTO
+from nanoproof.model.network_options import ATTENTION_CHOICES, COMPILE_CHOICES, LoraOptions, NetworkShape
+from nanoproof.policy.policy_options import MAX_LENGTH
+from nanoproof.retrieval.retrieve_options import RetrieveOptions
 
 _LEVELS = ("debug", "info", "warning", "error")
 
@@ -143,3 +146,240 @@ class LearningOptions:
 
     augment_data: bool = opt(True, "Rename and reorder what may be in the SFT data, anew in each epoch.")
     balance_value_by_depth: bool = opt(False, "In the value loss, proofs of all lengths count alike.", advanced=True)
+
+
+# -- Text --------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class TextOptions:
+    """Text and batches."""
+
+    data: str = opt("nemotron", "nemotron, leangithubraw, nanolean, or a directory or file (parquet, jsonl, txt).")
+    device_batch_size: int = opt(32, "Rows in one forward pass.", min=1)
+    total_batch_size: int | None = opt(
+        None, "Tokens in one step, over all ranks; none takes what suits the length of the run.", min=1
+    )
+    eval_tokens: int = opt(1_048_576, "Tokens of validation text to evaluate on, at most.", min=1)
+    sample_every: str = opt("1000steps", "When to show texts of the model: Nsteps, H:M:S or never; also at the end.")
+
+    def __post_init__(self) -> None:
+        validate(self, "text")
+
+
+# -- Finetuning --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class SFTOptions:
+    """Supervised finetuning."""
+
+    data: str = opt(
+        AUTO,
+        "Transitions: `nanolean`, `leantree`, `repo:NAME`, or a file of LeanTree JSONL; or FILE.json, a list of "
+        '{"prompt", "target", "weight"}. auto: leantree if it is here, else this has to be given.',
+    )
+    eval_data: str | None = opt(
+        None, "Rows to validate on, where --data is a file of rows.", metavar="FILE.json", advanced=True
+    )
+    continuations: Literal["tactic", "proof"] = opt(
+        "tactic", "What follows a prefix: tactic, a state's next tactic; proof, a statement's whole proof."
+    )
+    epochs: float = opt(1.0, "How often each transition is seen; 0 saves the model as it is.", min=0)
+    learning: LearningOptions = group(
+        LearningOptions, augment_data=change(help="Rename and reorder what may be, anew in each epoch.")
+    )
+    prefix_lm: bool = opt(False, "State tokens see each other both ways; a model made so stays so.")
+    state_after_weight: float = opt(
+        0.0, "Weight of predicting the goals that the tactic leaves (0: not at all).", min=0, advanced=True
+    )
+    retrieving: RetrieveOptions = group(
+        RetrieveOptions,
+        without=(*("premise_tactics", "premise_logprob", "step_tactics", "step_logprob", "step_decay"),),
+        retrieve=change(help="Premises to put before a state of training; 0: none.", advanced=True),
+        retriever=change(advanced=True),
+    )
+    premises_fraction: float = opt(
+        0.5, "Part of the states, drawn anew in each epoch, that --retrieve is for.", min=0, max=1, advanced=True
+    )
+    max_eval_examples: int | None = opt(None, "Evaluate on so many validation transitions, evenly spread.", min=1)
+    save_epochs: bool = opt(True, "Save a checkpoint after each epoch.", advanced=True)
+
+    def __post_init__(self) -> None:
+        validate(self, "sft")
+        rows = is_row_file(self.data)
+        check(self.eval_data is None or rows, f"--eval-data goes with --data FILE.json, not with {self.data}")
+        check(not rows or self.state_after_weight == 0, "--state-after-weight: rows of texts have no goals")
+        check(
+            not rows or not self.learning.balance_value_by_depth,
+            "--balance-value-by-depth: rows of texts have no depth",
+        )
+
+
+@dataclass(frozen=True)
+class HubOptions:
+    """Finetuning of models of transformers."""
+
+    data: str = opt(
+        AUTO,
+        "Transitions: `nanolean`, `leantree`, a file of LeanTree JSONL, or a folder as LeanDojo exports; or FILE.json, "
+        'a list of {"prompt", "target", "weight"}. auto: leantree if it is here, else this has to be given.',
+    )
+    eval_data: str | None = opt(
+        None, "Rows to validate on, where --data is a file of rows.", metavar="FILE.json", advanced=True
+    )
+    prompt_format: str | None = opt(
+        None,
+        "How a state is asked for a tactic (default: the format that the model was trained with, or `chat`); with rows "
+        "of texts, how the model will be asked for proofs (default: the same, or `stp`).",
+    )
+    value_weight: float = opt(
+        0.0,
+        "Weight of the value loss beside that of the tactics (0: no value head): a search then knows how far each "
+        "state is from a proof.",
+        min=0,
+    )
+    epochs: float = opt(1.0, "How often each transition is seen; 0 saves the model as it is.", min=0)
+    lr: float = opt(2e-5, "Learning rate of the whole model (AdamW); adapters have --lora-lr.", min=0)
+    weight_decay: float = opt(0.0, "Weight decay.", min=0, advanced=True)
+    warmup_frac: float = opt(
+        0.0, "Fraction of training over which the learning rate rises from 0; then it falls to 0.", min=0, max=0.99
+    )
+    constant_lr: bool = opt(False, "After its rise the learning rate stays as it is.", advanced=True)
+    beta2: float = opt(0.999, "AdamW's second beta.", min=0, max=0.99999, advanced=True)
+    epsilon: float = opt(1e-8, "AdamW's epsilon.", above=0, advanced=True)
+    max_grad_norm: float = opt(1.0, "Gradients are clipped to this norm (0: never).", min=0, advanced=True)
+    target_examples_per_step: int = opt(32, "Examples in one optimizer step, over all ranks.", min=1)
+    device_batch_size: int = opt(8, "Examples in one forward pass.", min=1)
+    shard: bool = opt(
+        False,
+        "Under torchrun: weights, gradients and optimizer over the ranks (FSDP2).",
+        advanced=True,
+    )
+    max_length: int = opt(
+        1024,
+        "Most tokens of prompt and answer (of either, in an encoder-decoder); longer ones are left out, of rows of "
+        "texts the end is kept.",
+        min=2,
+    )
+    max_eval_examples: int | None = opt(None, "Evaluate on so many validation transitions, evenly spread.", min=1)
+
+    def __post_init__(self) -> None:
+        validate(self, "sft")
+        rows = is_row_file(self.data)
+        check(not (rows and self.value_weight), "--value-weight goes with transitions: rows of texts have no depths")
+        check(self.eval_data is None or rows, f"--eval-data goes with --data FILE.json, not with {self.data}")
+
+
+# -- GRPO --------------------------------------------------------------------------------------------------------------
+
+LEAN = "lean"
+
+
+@dataclass(frozen=True)
+class GRPOOptions:
+    """GRPO."""
+
+    data: str = opt(
+        AUTO,
+        "Where states come from: `nanolean`, `leantree`, `repo:NAME`, LeanTree JSONL, or a folder as LeanDojo exports.",
+    )
+    num_generations: int = opt(8, "Completions of each state: its group.", min=2)
+    batch_size: int = opt(64, "Completions in one step, over all ranks; rounded up to whole groups.", min=1)
+    epochs: float = opt(1.0, "How often each state is seen; 0 saves the model as it is.", min=0)
+    max_steps: int | None = opt(None, "At most so many steps.", min=1)
+    max_completion_length: int = opt(64, "Most tokens of a completion.", min=1)
+    iterations: int = opt(1, "Updates with each batch.", min=1, advanced=True)
+    epsilon: float = opt(0.2, "Ratios of probabilities are clipped to 1 +- epsilon.", above=0, max=1, advanced=True)
+    demonstration_weight: float = opt(
+        0.0, "Learn the data's own tactics of the states as well, those of a state with this advantage.", min=0
+    )
+    eval_states: int = opt(64, "Held-out states that evaluations sample from.", min=0)
+    device_batch_size: int = opt(8, "Rows in one forward pass.", min=1)
+    row_length: int = opt(768, "Tokens in a packed row.", min=64, advanced=True)
+
+    def __post_init__(self) -> None:
+        validate(self, "grpo")
+
+
+@dataclass(frozen=True)
+class HubGRPOOptions:
+    """GRPO on models of transformers."""
+
+    data: str = opt(
+        AUTO,
+        "Where states come from: `nanolean`, `leantree`, `repo:NAME`, LeanTree JSONL, or a folder as LeanDojo exports.",
+    )
+    prompt_format: str | None = opt(
+        None, "How a state is asked for a tactic (default: the format that the model was trained with, or `chat`)."
+    )
+    num_generations: int = opt(8, "Completions of each state: its group.", min=2)
+    batch_size: int = opt(8, "Completions in one step; rounded up to whole groups.", min=1)
+    epochs: float = opt(1.0, "How often each state is seen.", above=0)
+    max_steps: int | None = opt(None, "At most so many steps.", min=1)
+    lr: float = opt(2e-5, "Learning rate (AdamW), which falls linearly to 0; adapters have --lora-lr.", min=0)
+    max_completion_length: int = opt(256, "Most tokens of a completion.", min=1)
+    max_length: int = opt(1024, "Most tokens of prompt and completion; longer states are left out.", min=2)
+    temperature: float = opt(1.0, "Temperature of the samples.", above=0)
+    beta: float = opt(0.0, "Weight of the divergence from the model at first; 0 keeps no such model.", min=0)
+
+    def __post_init__(self) -> None:
+        validate(self, "grpo")
+
+
+@dataclass(frozen=True)
+class RewardOptions:
+    """Reward."""
+
+    reward: str = opt(LEAN, "What completions are worth: lean, or FILE.py:FUNCTION.", metavar="lean|FILE:FUNCTION")
+    reward_changed: float = opt(0.5, "Worth of a tactic that changes the goals (lean).", min=0)
+    reward_shorter: float = opt(
+        0.25, "Added to it where the value head then expects fewer tactics (lean); 0 asks no value head.", min=0
+    )
+    reward_closed: float = opt(1.0, "Worth of a tactic that leaves no goal (lean).", min=0)
+    reward_shared: bool = opt(
+        False,
+        "Tactics of a group that leave the same goals share the worth of one, those that leave none apart (lean).",
+    )
+    value_model: str | None = opt(
+        None,
+        "Checkpoint whose value head that is (default: the one of --model-path as it is at first, if it is ours).",
+        advanced=True,
+    )
+    servers: LeanOptions = group(LeanOptions, "lean-", without=("project",))
+    lean_processes: int = opt(2, "Lean processes that judge at a time.", min=1)
+
+    def __post_init__(self) -> None:
+        validate(self, "reward")
+
+
+# -- Steps remaining ---------------------------------------------------------------------------------------------------
+
+SCRATCH = "scratch"
+"""In place of a model: a small encoder with fresh weights, and a vocabulary made of the rows."""
+
+
+@dataclass(frozen=True)
+class ProgressSettings:
+    """Training of steps remaining."""
+
+    model_name: str = opt(
+        "bert-base-uncased",
+        f"Encoder to start from, a folder or an id of the hub; {SCRATCH}: a small one with fresh weights.",
+    )
+    max_length: int = opt(MAX_LENGTH, "Most tokens of a text; longer ones lose their beginning.", min=8)
+    batch_size: int = opt(8, "Rows in one step.", min=1)
+    epochs: float = opt(3.0, "How often each row is seen.", above=0)
+    learning_rate: float = opt(1e-5, "Learning rate (AdamW, weight decay 0.01), which falls linearly to 0.", min=0)
+    eval_ratio: float = opt(0.2, "Share of the rows that is held out.", above=0, max=0.9)
+    seed: int = opt(42, "Seed of the split, of the order, and of fresh weights.", min=0)
+
+    def __post_init__(self) -> None:
+        validate(self, "progress")
+
+
+# -- Models of transformers: groups of options, and defaults in which their stages differ from the groups --------------
+
+HUB_SFT = (RunOptions, StartOptions, TriggerOptions, HubOptions, LoraOptions)
+HUB_SFT_DEFAULTS = {"save_every": "0:30:00", "keep_checkpoints": 2}
+HUB_GRPO = (RunOptions, StartOptions, HubGRPOOptions, RewardOptions, LoraOptions)

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 import torch
 
-from nanoproof.common.config import opt, validate
 from nanoproof.common.distributed import DistInfo, all_reduce_sum, broadcast_json
 from nanoproof.common.errors import UserError
 from nanoproof.data.text.documents import Corpus, Documents, Segment, text_corpus
@@ -25,7 +24,14 @@ from nanoproof.model.gpt import GPT
 from nanoproof.model.tokenizer import Tokenizer
 from nanoproof.training import schedule
 from nanoproof.training.loop import TrainingLoop
-from nanoproof.training.options import ModelOptions, OptimizerOptions, RunOptions, StartOptions, TriggerOptions
+from nanoproof.training.options import (
+    ModelOptions,
+    OptimizerOptions,
+    RunOptions,
+    StartOptions,
+    TextOptions,
+    TriggerOptions,
+)
 from nanoproof.training.setup import Stage
 from nanoproof.training.step import NO_TARGET, token_step
 
@@ -221,22 +227,6 @@ def _until(tokens: list[int], end: int) -> list[int]:
 RECENT_STEPS = 20
 
 
-@dataclass(frozen=True)
-class TextOptions:
-    """Text and batches."""
-
-    data: str = opt("nemotron", "nemotron, leangithubraw, nanolean, or a directory or file (parquet, jsonl, txt).")
-    device_batch_size: int = opt(32, "Rows in one forward pass.", min=1)
-    total_batch_size: int | None = opt(
-        None, "Tokens in one step, over all ranks; none takes what suits the length of the run.", min=1
-    )
-    eval_tokens: int = opt(1_048_576, "Tokens of validation text to evaluate on, at most.", min=1)
-    sample_every: str = opt("1000steps", "When to show texts of the model: Nsteps, H:M:S or never; also at the end.")
-
-    def __post_init__(self) -> None:
-        validate(self, "text")
-
-
 class Pretraining(TrainingLoop):
     """Training on text."""
 
@@ -307,7 +297,7 @@ class Pretraining(TrainingLoop):
         optim, tokens = self.optim, self.num_steps * self.plan.tokens
         epoch = self.text.train_tokens
         return {
-            "model": schedule.describe_model(self.model),
+            "model": self.model.describe(),
             **self.loader.decisions(),
             "validation": f"{self.text.valid.num_targets:,} tokens = {self.text.valid.num_bytes:,} bytes of text",
             "batch": str(self.plan),

@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 import torch
 
-from nanoproof.common.config import opt, validate
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import (
     atomic_write_json,
@@ -31,13 +30,12 @@ from nanoproof.data.transitions import leandojo, leantree
 from nanoproof.inference.hf_loading import first_line, load_weights, loading, transformers_library
 from nanoproof.lean.types import Transition
 from nanoproof.policy.policy_options import MODEL_VARIABLE
-from nanoproof.policy.steps_remaining import MAX_LENGTH, local_or_id, progress_text, room_of
+from nanoproof.policy.steps_remaining import local_or_id, progress_text, room_of
 from nanoproof.training.named_data import transitions_path
+from nanoproof.training.options import SCRATCH, ProgressSettings
 
 log = logging.getLogger(__name__)
 
-SCRATCH = "scratch"
-"""In place of a model: a small encoder with fresh weights, and a vocabulary made of the rows."""
 SCRATCH_VOCABULARY, SCRATCH_WIDTH, SCRATCH_LAYERS = 2048, 128, 4
 EPOCHS_FOLDER, SUMMARY, SETTINGS = "epochs", "progress.json", "settings.json"
 MOST_STEPS = 1e9
@@ -143,25 +141,6 @@ def rows_from_traces(data: str, valid: bool = False, prefix: bool = True) -> lis
 
 
 # -- Training --------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class ProgressSettings:
-    """Training of steps remaining."""
-
-    model_name: str = opt(
-        "bert-base-uncased",
-        f"Encoder to start from, a folder or an id of the hub; {SCRATCH}: a small one with fresh weights.",
-    )
-    max_length: int = opt(MAX_LENGTH, "Most tokens of a text; longer ones lose their beginning.", min=8)
-    batch_size: int = opt(8, "Rows in one step.", min=1)
-    epochs: float = opt(3.0, "How often each row is seen.", above=0)
-    learning_rate: float = opt(1e-5, "Learning rate (AdamW, weight decay 0.01), which falls linearly to 0.", min=0)
-    eval_ratio: float = opt(0.2, "Share of the rows that is held out.", above=0, max=0.9)
-    seed: int = opt(42, "Seed of the split, of the order, and of fresh weights.", min=0)
-
-    def __post_init__(self) -> None:
-        validate(self, "progress")
 
 
 def split_rows(count: int, ratio: float, seed: int) -> tuple[list[int], list[int]]:

@@ -28,10 +28,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
-from nanoproof.common.config import group, opt, validate
 from nanoproof.common.distributed import DistInfo
 from nanoproof.common.errors import UserError
-from nanoproof.common.option_groups import LeanOptions
 from nanoproof.lean.client import LeanFleet
 from nanoproof.lean.declarations import restate
 from nanoproof.lean.embedded import start_embedded
@@ -51,10 +49,10 @@ from nanoproof.policy.models import open_values
 from nanoproof.policy.policy_options import TextModelOptions
 from nanoproof.policy.text_policy import ValueSource
 from nanoproof.prover.subgoals import statement_of_goal, why_no_statement
+from nanoproof.training.options import LEAN, RewardOptions
 
 log = logging.getLogger(__name__)
 
-LEAN = "lean"
 MAX_KNOWN_STATES = 20_000
 Kind = Literal["closed", "changed", "unchanged", "rejected", "banned", "unfinished", "timeout", "lost", "misread"]
 UNKNOWN: frozenset[Kind] = frozenset({"timeout", "lost", "misread"})
@@ -67,32 +65,6 @@ class Reward(Protocol):
     def __call__(self, completions: list[str], **context: Any) -> Sequence[float | None]:
         """Return a number for each completion; `context` has `prompts` and `states`, lists as long."""
         ...
-
-
-@dataclass(frozen=True)
-class RewardOptions:
-    """Reward."""
-
-    reward: str = opt(LEAN, "What completions are worth: lean, or FILE.py:FUNCTION.", metavar="lean|FILE:FUNCTION")
-    reward_changed: float = opt(0.5, "Worth of a tactic that changes the goals (lean).", min=0)
-    reward_shorter: float = opt(
-        0.25, "Added to it where the value head then expects fewer tactics (lean); 0 asks no value head.", min=0
-    )
-    reward_closed: float = opt(1.0, "Worth of a tactic that leaves no goal (lean).", min=0)
-    reward_shared: bool = opt(
-        False,
-        "Tactics of a group that leave the same goals share the worth of one, those that leave none apart (lean).",
-    )
-    value_model: str | None = opt(
-        None,
-        "Checkpoint whose value head that is (default: the one of --model-path as it is at first, if it is ours).",
-        advanced=True,
-    )
-    servers: LeanOptions = group(LeanOptions, "lean-", without=("project",))
-    lean_processes: int = opt(2, "Lean processes that judge at a time.", min=1)
-
-    def __post_init__(self) -> None:
-        validate(self, "reward")
 
 
 # -- A function of the user's ------------------------------------------------------------------------------------------

@@ -2,19 +2,14 @@
 
 import math
 import re
-import resource
-import sys
 import time
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-import torch
-
 from nanoproof.common.config import check, opt, validate
 from nanoproof.common.distributed import broadcast_json
 from nanoproof.common.errors import UserError
-from nanoproof.model.gpt import GPT
 
 UNITS = ((1e18, "E"), (1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 
@@ -31,28 +26,6 @@ def short(number: float) -> str:
         if abs(number) >= size:
             return f"{number / size:.3g}{unit}"
     return f"{number:.3g}"
-
-
-def peak_memory_bytes(device: torch.device) -> int:
-    """Return the peak of the memory that was allocated on a GPU, or of the resident memory of this process."""
-    if device.type == "cuda":
-        return torch.cuda.max_memory_allocated(device)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    if sys.platform == "darwin":
-        return peak  # bytes there, kilobytes elsewhere
-    return peak * 1024
-
-
-def describe_model(model: GPT) -> str:
-    """Describe a model: parameters and shape."""
-    config = model.config
-    heads = f"{config.num_heads} heads of {config.head_dim}"
-    if config.kv_heads != config.num_heads:
-        heads += f" on {config.kv_heads} keys and values"
-    return (
-        f"{model.num_parameters():,} parameters: depth {config.depth}, width {config.width}, {heads}, "
-        f"windows {config.window_pattern}, sequence {config.sequence_len}, vocabulary {config.vocab_size:,}"
-    )
 
 
 # -- Learning rates, and triggers of evaluation and saving -----------------------------------------------------------

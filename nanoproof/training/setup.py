@@ -1,35 +1,40 @@
-"""What every stage does before its loop: options of a resumed run, ranks and seeds, the model, the run directory."""
+"""What every stage does before its loop: its options, those of a resumed run, ranks and seeds, the run directory.
+
+Nothing here needs torch to be imported, so that options are parsed without it.
+"""
 
 import argparse
+import contextlib
 import logging
 import platform
 import random
 import secrets
 import shlex
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 
 from nanoproof.common import run_dir, trackers
-from nanoproof.common.config import Given, Parser, options_of, to_dict
+from nanoproof.common.config import Given, Parser, add_flags, from_args, options_of
 from nanoproof.common.distributed import DistInfo, broadcast_json, gather_json, init_distributed, on_all_ranks, on_main
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write_text, json_line, read_jsonl, read_object
+from nanoproof.common.process import dump_stacks_on_usr1
 from nanoproof.common.retired import refuse_retired, refuse_retired_choices, without_retired
-from nanoproof.model.checkpoint import load_model
-from nanoproof.model.checkpoint_files import read_manifest
-from nanoproof.model.gpt import GPT, GPTConfig
-from nanoproof.model.tokenizer import Tokenizer
+from nanoproof.model.checkpoint_files import find_checkpoint, read_manifest
+from nanoproof.training import options
+from nanoproof.training.named_data import choose_data
 from nanoproof.training.options import ModelOptions, RunOptions
 
 log = logging.getLogger(__name__)
 
-# -- Options of a resumed run ----------------------------------------------------------------------------------------
+PREFIX = "hf:"
+
+# -- Options, those of a resumed run among them ------------------------------------------------------------------------
 
 START_OPTIONS = ("model_path", "resume_from", "resume_fresh_optimizer", "force", "run_dir")
 """Options of how a run starts, which a resumed run does not take over."""
@@ -37,6 +42,57 @@ FIXED_OPTIONS = ("seed",)
 """What a resumed run cannot change, beside the shape of the model: the order of the data depends on it."""
 SURROUNDINGS = ("device", "dtype", "ranks")
 """Decisions in `meta.json` whose change is worth a line."""
+
+
+def parse_stage(
+    command: str,
+    groups: Sequence[type],
+    description: str,
+    argv: Given,
+    defaults: Mapping[str, Any] | None = None,
+    choose: Callable[[argparse.Namespace], None] = lambda args: None,
+) -> argparse.Namespace:
+    """Parse what the command of a stage is given, and check what can be without a network.
+
+    `defaults` are those in which a stage differs from its groups, `choose` replaces options that depend on local data.
+    `kill -USR1` prints the stacks of all threads.
+    """
+    parser = Parser(prog=f"python -m nanoproof.{command}", description=description.splitlines()[0])
+    for group in groups:
+        add_flags(parser, group)
+    parser.set_defaults(**(defaults or {}))
+    args = parse_resumable(parser, argv)
+    dump_stacks_on_usr1()
+    for group in groups:
+        from_args(group, args)  # what is wrong with options is said before `choose` looks at data
+    is_ours = options.ComputeOptions in groups  # no model of transformers
+    if is_ours and args.model_path is not None:
+        find_checkpoint(run_dir.resolve_model_path(args.model_path))  # before anything that takes long
+    choose(args)
+    return args
+
+
+def parse_hub_sft(argv: Given, description: str) -> argparse.Namespace:
+    """Parse what finetuning is given for a model of transformers."""
+    command = "sft --model-path hf:PATH_OR_ID"
+    return parse_stage(command, options.HUB_SFT, description, argv, options.HUB_SFT_DEFAULTS, choose_data)
+
+
+def means_hub(argv: Given) -> bool:
+    """Tell whether a command is about a model of transformers: it is given one, or a run that trains one."""
+    given = argv
+    if not isinstance(given, Mapping):
+        parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+        parser.add_argument("--model-path", "--model_path", "--model")
+        parser.add_argument("--resume-from", "--resume_from")
+        given = vars(parser.parse_known_args(given)[0])
+    model_path, run = given.get("model_path"), given.get("resume_from")
+    if run is not None:
+        with contextlib.suppress(UserError):
+            saved = read_object(run_dir.resolve_run_dir(run, "--resume-from") / "args.json") or {}
+            return "prompt_format" in saved
+        return False
+    return str(model_path).startswith(PREFIX) and run_dir.exported_folder(str(model_path)) is None
 
 
 def parse_resumable(parser: Parser, argv: Given) -> argparse.Namespace:
@@ -197,32 +253,11 @@ class Stage:
 
 def seed_everything(seed: int) -> None:
     """Seed the global generators of Python, numpy and torch; code that matters has generators of its own."""
+    import torch  # here, as options are parsed without it
+
     random.seed(seed)
     np.random.seed(seed)
     torch.manual_seed(seed)
-
-
-def load_or_build_model(
-    options: ModelOptions, model_path: str | None, dist: DistInfo, seed: int
-) -> tuple[GPT, Tokenizer]:
-    """Load `model_path`, or make a model with fresh weights (the same on all ranks) for the tokenizer of `options`.
-
-    Raises UserError if the checkpoint or the tokenizer is missing or of another shape.
-    """
-    if model_path is not None:
-        model, tokenizer, _ = load_model(run_dir.resolve_model_path(model_path), dist.device, dist.dtype)
-        return model, tokenizer
-    folder = run_dir.home() / "tokenizer"
-    if options.tokenizer:
-        folder = Path(options.tokenizer)
-    tokenizer = Tokenizer.load(folder)
-    try:
-        config = GPTConfig(vocab_size=tokenizer.vocab_size, **to_dict(options.network))
-    except ValueError as error:
-        raise UserError(str(error)) from error
-    # Not the seed of `start_ranks`, which is another on each rank: all ranks train one network.
-    torch.manual_seed(seed)
-    return GPT.create(config, dist.device, dist.dtype), tokenizer
 
 
 def start_stage(

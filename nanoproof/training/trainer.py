@@ -13,17 +13,20 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 import torch
 
+from nanoproof.common.config import to_dict
 from nanoproof.common.distributed import DistInfo, is_out_of_memory
 from nanoproof.common.errors import UserError
-from nanoproof.common.run_dir import RunDir, resolve_model_path, resolve_run_dir, run_name
+from nanoproof.common.process import peak_memory_bytes
+from nanoproof.common.run_dir import RunDir, home, resolve_model_path, resolve_run_dir, run_name
 from nanoproof.model import checkpoint
 from nanoproof.model.checkpoint_files import find_checkpoint, read_manifest, weights_sha256
-from nanoproof.model.gpt import GPT
-from nanoproof.model.lora import LoraOptions, LoraSettings, add_adapters, describe_adapters, settings_of
+from nanoproof.model.gpt import GPT, GPTConfig
+from nanoproof.model.lora import LoraSettings, add_adapters, describe_adapters, settings_of
+from nanoproof.model.network_options import LoraOptions
 from nanoproof.model.optim import MuonAdamW, NonFiniteLoss
 from nanoproof.model.tokenizer import Tokenizer
-from nanoproof.training.options import OptimizerOptions, StartOptions
-from nanoproof.training.schedule import learning_rate_factor, peak_memory_bytes, short
+from nanoproof.training.options import ModelOptions, OptimizerOptions, StartOptions
+from nanoproof.training.schedule import learning_rate_factor, short
 from nanoproof.training.setup import check_stage
 from nanoproof.training.step import FailedStep, build_optimizer
 
@@ -184,3 +187,26 @@ class Trainer(BaseTrainer[S]):
         if self.dist.is_main:
             checkpoint.prune_checkpoints(run_path, keep, protect=protect)
         return path
+
+
+def load_or_build_model(
+    options: ModelOptions, model_path: str | None, dist: DistInfo, seed: int
+) -> tuple[GPT, Tokenizer]:
+    """Load `model_path`, or make a model with fresh weights (the same on all ranks) for the tokenizer of `options`.
+
+    Raises UserError if the checkpoint or the tokenizer is missing or of another shape.
+    """
+    if model_path is not None:
+        model, tokenizer, _ = checkpoint.load_model(resolve_model_path(model_path), dist.device, dist.dtype)
+        return model, tokenizer
+    folder = home() / "tokenizer"
+    if options.tokenizer:
+        folder = Path(options.tokenizer)
+    tokenizer = Tokenizer.load(folder)
+    try:
+        config = GPTConfig(vocab_size=tokenizer.vocab_size, **to_dict(options.network))
+    except ValueError as error:
+        raise UserError(str(error)) from error
+    # Not the seed of `start_ranks`, which is another on each rank: all ranks train one network.
+    torch.manual_seed(seed)
+    return GPT.create(config, dist.device, dist.dtype), tokenizer

@@ -9,7 +9,7 @@ import logging
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from random import Random
@@ -18,7 +18,6 @@ from typing import Any, ClassVar, Literal, NamedTuple
 from nanoproof.actors.actor import wait_together
 from nanoproof.actors.fleet import Fleet
 from nanoproof.actors.tasks import NULL_OBSERVER, Observer, Task, Trace
-from nanoproof.common.config import opt, validate
 from nanoproof.common.distributed import DistInfo, broadcast_json, gather_json
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write_json, atomic_write_text, json_line, read_jsonl, read_object
@@ -36,6 +35,7 @@ from nanoproof.rl.options import RLConfig
 from nanoproof.search.node import Node
 from nanoproof.training.schedule import clock
 from nanoproof.training.setup import Stage
+from nanoproof.ttrl.ttrl_options import TTRLOptions
 from nanoproof.ttrl.variants import Counts, Variant, VariantMaker, open_in_trees
 
 log = logging.getLogger(__name__)
@@ -46,25 +46,6 @@ TARGET = 0
 """Index of the target among the theorems."""
 ELABORATION_SECONDS = 60.0
 """Variants that Lean has not elaborated by then are attempted as they are."""
-
-
-@dataclass(frozen=True)
-class TTRLOptions:
-    """Test-time learning."""
-
-    minutes: float = opt(30.0, "Minutes for each theorem, over all parts of a resumed run.", above=0)
-    save: bool = opt(False, "Keep the network that has learned, as checkpoints in the run directory.")
-    max_variants: int = opt(
-        200, "Variants that rules make of the theorem, and once more whenever all are settled.", min=0
-    )
-    tree_variants: int = opt(16, "Variants out of the trees of the failed tries of each step.", min=0, constant=True)
-    target_simulations: int = opt(64, "Simulations of the first try at the theorem.", min=1)
-    target_growth: float = opt(2.0, "Factor on them for each further try.", min=1, constant=True)
-    target_max_simulations: int = opt(16_384, "Most simulations of one try.", min=1, constant=True)
-    target_share: float = opt(0.3, "Share of all simulations that goes to the theorem itself.", min=0, max=1)
-
-    def __post_init__(self) -> None:
-        validate(self, "ttrl")
 
 
 # -- Experience and the source of tasks ------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from nanoproof.common.option_groups import LeanOptions
 from nanoproof.data.sources.catalog import RL_DATA
 from nanoproof.doctor import __main__ as doctor
 from nanoproof.doctor.report import CheckInputs
-from nanoproof.evaluation.command import add_eval_flags, parse_eval_args
+from nanoproof.evaluation.plan import add_eval_flags, parse_eval_args
 from nanoproof.lean.client import runs_nanolean
 from nanoproof.lean.server.backend import Backend
 from nanoproof.rl.options import parse_args

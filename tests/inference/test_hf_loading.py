@@ -17,7 +17,8 @@ from nanoproof.inference.hf_loading import load_adapters, load_network, load_tok
 from nanoproof.inference.model_options import HFOptions
 from nanoproof.policy.steps_remaining import Scorer
 from nanoproof.retrieval.encoders import open_encoder
-from nanoproof.training.progress import ProgressSettings, load_start
+from nanoproof.training.options import ProgressSettings
+from nanoproof.training.progress import load_start
 from tests.fakes.hf_models import save_decoder, save_encoder_decoder, save_other_decoder
 from tests.helpers import Later
 

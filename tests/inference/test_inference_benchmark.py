@@ -7,22 +7,17 @@ from pathlib import Path
 import pytest
 import torch
 
+from benchmarks import hf_inference
 from benchmarks.hardware import Peaks, Work, decode_work, prefill_work
-from benchmarks.inference_work import (
-    Load,
-    Network,
-    NetworkSize,
-    made_up_tokenizer,
-    random_network,
-    random_prompts,
-    random_states,
-)
+from benchmarks.inference_options import Load, NetworkSize
+from benchmarks.inference_work import Network, made_up_tokenizer, random_network, random_prompts, random_states
 from benchmarks.plain_inference import PlainEngine
 from nanoproof.common.distributed import init_distributed
 from nanoproof.inference.engine import Engine
 from nanoproof.inference.sampling import SamplingOptions
 from nanoproof.model.compute import matrix_parameters
 from nanoproof.model.gpt import GPTConfig
+from nanoproof.model.network_options import NetworkShape
 from scripts import bench_inference
 
 TINY = """--threads 1 --device-type cpu --states 2 --samples 2 --states-per-round 2 --rounds 1 --max-new-tokens 4
@@ -32,7 +27,7 @@ FIELDS = {"name", "ratio", "ours", "baseline", "unit", "hardware", "details"}
 
 @pytest.fixture(scope="module")
 def network() -> Network:
-    size = NetworkSize(GPTConfig(vocab_size=2048, depth=2, aspect_ratio=16, head_dim=16), end_probability=0.3)
+    size = NetworkSize(2048, NetworkShape(depth=2, aspect_ratio=16, head_dim=16), end_probability=0.3)
     network = random_network(size, 128, init_distributed("cpu"))
     with torch.no_grad():
         for block in network.model.layers:  # fresh layers are the identity
@@ -89,7 +84,7 @@ def test_the_limit_is_what_is_scarcer() -> None:
 def test_every_part_can_be_run(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bench_inference, "missing_for_transformers", lambda: "transformers is not installed")
+    monkeypatch.setattr(hf_inference, "missing_for_transformers", lambda: "transformers is not installed")
     monkeypatch.setattr("benchmarks.hardware.REPEATS", 2)
     words = ["--parts", *bench_inference.PARTS, *TINY.split(), "--lengths", "8", "16", "--waiting", "2", "5"]
     files = ["--json", str(tmp_path / "x.json"), "--markdown", str(tmp_path / "x.md")]

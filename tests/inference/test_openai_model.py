@@ -19,8 +19,9 @@ from hypothesis import strategies as st
 from nanoproof.common.errors import UserError
 from nanoproof.inference import openai_model
 from nanoproof.inference.language_model import GenerationOptions, TextSample
+from nanoproof.inference.model_options import TOKEN_VARIABLE, EndpointOptions
 from nanoproof.inference.openai_answers import listed_models
-from nanoproof.inference.openai_model import TOKEN_VARIABLE, EndpointOptions, OpenAIModel
+from nanoproof.inference.openai_model import OpenAIModel
 from nanoproof.search import policy
 from tests.fakes.openai_server import FAULTS, OpenAIServer, openai_server, text_of
 

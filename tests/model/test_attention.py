@@ -12,7 +12,6 @@ from torch.nn.attention import list_flash_attention_impls
 from nanoproof.common.errors import UserError
 from nanoproof.model.attention import AttentionPath, DensePath, RowLayout, UnpackedPath
 from nanoproof.model.flash_attention import (
-    ATTENTION_CHOICES,
     FA3_PACKAGE,
     CutSizes,
     FlexPath,
@@ -25,6 +24,7 @@ from nanoproof.model.flash_attention import (
     key_copies,
     make_path,
 )
+from nanoproof.model.network_options import ATTENTION_CHOICES
 from tests.model.attention_layouts import layout_of, random_layout, slow_kernel
 
 CPU = torch.device("cpu")

@@ -17,14 +17,16 @@ from nanoproof.common.errors import UserError
 from nanoproof.common.web.http_server import HttpServer, bind
 from nanoproof.inference.engine import Engine
 from nanoproof.inference.language_model import GenerationOptions, TextSample
-from nanoproof.inference.openai_model import EndpointOptions, OpenAIModel
+from nanoproof.inference.model_options import EndpointOptions
+from nanoproof.inference.openai_model import OpenAIModel
 from nanoproof.inference.own_model import OwnModel
 from nanoproof.model.gpt import GPT, GPTConfig
 from nanoproof.model.tokenizer import Tokenizer
 from nanoproof.policy import endpoints
+from nanoproof.policy.policy_options import short_name
 from nanoproof.policy.prompt_formats import FORMATS
 from nanoproof.policy.protocol import SamplingConfig, ServiceOptions
-from nanoproof.policy.served_models import ServedModel, ServedModels, merged_scores, served_policy, short_name
+from nanoproof.policy.served_models import ServedModel, ServedModels, merged_scores, served_policy
 from nanoproof.policy.server import PolicyService, create_app
 from nanoproof.policy.tactic_policy import TacticPolicy
 from nanoproof.policy.text_policy import TextPolicy

@@ -178,10 +178,10 @@ def test_a_model_is_finetuned_on_a_repository_and_proves(
 ) -> None:
     pytest.importorskip("transformers")
     from nanoproof.compat.trainers import SFTTrainer
-    from nanoproof.training import hub_finetuning
+    from nanoproof.training import options
     from tests.fakes.hf_models import save_decoder
 
-    monkeypatch.setattr(hub_finetuning, "DEFAULTS", {**hub_finetuning.DEFAULTS, "device_type": "cpu"})
+    monkeypatch.setattr(options, "HUB_SFT_DEFAULTS", {**options.HUB_SFT_DEFAULTS, "device_type": "cpu"})
     base = str(save_decoder(Path("base"), positions=512))
     config = ProverConfig(max_expansions=1, num_sampled_tactics=2)
     agent = HFAgent(SFTTrainer(base, batch_size=4), prover_config=config, lean_servers=lean)

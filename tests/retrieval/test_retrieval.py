@@ -28,8 +28,8 @@ from nanoproof.retrieval.corpus import Corpus
 from nanoproof.retrieval.encoders import OwnEncoder, open_encoder
 from nanoproof.retrieval.index import Index
 from nanoproof.retrieval.premises import Retriever, fitting
-from nanoproof.retrieval.retrieve_options import RetrieveOptions
-from nanoproof.retrieval.training import Epoch, RetrievalData, Trainer, TrainOptions, train_retriever
+from nanoproof.retrieval.retrieve_options import RetrieveOptions, TrainOptions
+from nanoproof.retrieval.training import Epoch, RetrievalData, Trainer, train_retriever
 from nanoproof.retrieval.vectors import embed, encode_all
 from nanoproof.search.policy import policy_for
 from nanoproof.training.batches import Pick, PremisesBefore, TransitionSet

@@ -11,7 +11,8 @@ from nanoproof.common.errors import UserError
 from nanoproof.inference.hf_model import HFModel
 from nanoproof.inference.language_model import GenerationOptions
 from nanoproof.selfplay import __main__ as selfplay
-from nanoproof.selfplay.endpoints import RoundEndpointOptions, RoundEndpoints
+from nanoproof.selfplay.endpoints import RoundEndpoints
+from nanoproof.selfplay.selfplay_options import RoundEndpointOptions
 from tests.fakes.hf_models import save_decoder
 from tests.fakes.vllm_server import VLLMServer
 from tests.helpers import Later

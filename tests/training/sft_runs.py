@@ -8,6 +8,8 @@ from nanoproof import sft
 from nanoproof.common.distributed import cleanup
 from nanoproof.training import loop
 from nanoproof.training.finetuning import Finetuning
+from nanoproof.training.options import ComputeOptions
+from nanoproof.training.setup import parse_stage
 from tests.training import small
 
 
@@ -36,7 +38,8 @@ def interrupted(folder: Path) -> None:
     """`whole` trains without a break; `parts` is stopped after five steps and is resumed."""
     length = ("--epochs", 3, "--eval-every", "4steps", "--state-after-weight", 0.1, "--balance-value-by-depth")
     sft.main(words(folder, "whole", *length))
-    loop.train_main(StoppedAfterFive, sft.GROUPS, "stopped", words(folder, "parts", *length))
+    args = parse_stage("sft", (*sft.GROUPS, ComputeOptions), "stopped", words(folder, "parts", *length))
+    loop.train(StoppedAfterFive, sft.GROUPS, args)
     assert not (folder / "parts" / "model_11.json").exists()
     sft.main(["--resume-from", str(folder / "parts")])
 

@@ -19,16 +19,8 @@ from nanoproof.lean.types import LeanError, TacticFailed
 from nanoproof.policy.prompt_formats import FORMATS
 from nanoproof.training.grpo import GRPO, Group, clipped_surrogate, group_advantages, tactics_of, whole_groups
 from nanoproof.training.hub_examples import load_data
-from nanoproof.training.rewards import (
-    Judgement,
-    LeanJudge,
-    LeanReward,
-    RewardOptions,
-    load_function,
-    opened,
-    rewards_of,
-    shares,
-)
+from nanoproof.training.options import RewardOptions
+from nanoproof.training.rewards import Judgement, LeanJudge, LeanReward, load_function, opened, rewards_of, shares
 from tests.training import small
 
 torch.set_num_threads(1)

@@ -20,9 +20,9 @@ from nanoproof.inference.hf_tokens import PromptCodec
 from nanoproof.inference.language_model import GenerationOptions
 from nanoproof.inference.value_head import expected_tactics
 from nanoproof.lean.types import Transition
-from nanoproof.model.lora import LoraOptions
+from nanoproof.model.network_options import LoraOptions
 from nanoproof.policy.prompt_formats import FORMATS, known_format
-from nanoproof.training import hub_finetuning, hub_grpo
+from nanoproof.training import hub_finetuning, hub_grpo, options
 from nanoproof.training.hub_examples import answer_logits, tokenize, tokenize_rows
 from nanoproof.training.hub_finetuning import HubFinetuning
 from nanoproof.training.hub_network import checkpoint_steps, target_modules
@@ -104,10 +104,10 @@ def loop_of(folder: Path, data: Path, *words: str, run: str = "run") -> HubFinet
     from nanoproof.common.config import Parser, add_flags, from_args
 
     parser = Parser()
-    for group in hub_finetuning.GROUPS:
+    for group in options.HUB_SFT:
         add_flags(parser, group)
     args = parser.parse_args(["--model-path", f"hf:{folder}", "--data", str(data), "--device-type", "cpu", *words])
-    return HubFinetuning(*(from_args(group, args) for group in hub_finetuning.GROUPS), small.ALONE)
+    return HubFinetuning(*(from_args(group, args) for group in options.HUB_SFT), small.ALONE)
 
 
 def test_the_loss_is_the_mean_over_the_tokens_of_answers_alone(folder: Path, tmp_path: Path) -> None:
@@ -362,7 +362,7 @@ class Exports:
 def test_the_known_trainer_goes_through_repositories_and_saves_what_the_libraries_load(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hub_finetuning, "DEFAULTS", {**hub_finetuning.DEFAULTS, "device_type": "cpu"})
+    monkeypatch.setattr(options, "HUB_SFT_DEFAULTS", {**options.HUB_SFT_DEFAULTS, "device_type": "cpu"})
     modules = ["q_proj", "k_proj", "v_proj", "o_proj"]
     config = peft.LoraConfig(r=4, lora_alpha=8, target_modules=modules, lora_dropout=0.1, task_type="CAUSAL_LM")
     out, database = tmp_path / "outputs", Exports()
@@ -395,7 +395,7 @@ def test_the_known_trainer_goes_through_repositories_and_saves_what_the_librarie
 def test_the_known_trainer_with_its_defaults_saves_a_whole_model(
     encoder_decoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hub_finetuning, "DEFAULTS", {**hub_finetuning.DEFAULTS, "device_type": "cpu"})
+    monkeypatch.setattr(options, "HUB_SFT_DEFAULTS", {**options.HUB_SFT_DEFAULTS, "device_type": "cpu"})
     monkeypatch.chdir(tmp_path)
     trainer = SFTTrainer(model_name=str(encoder_decoder))
     trainer.train([], None, write_export(tmp_path / "data", STEPS))

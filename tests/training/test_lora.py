@@ -20,8 +20,10 @@ from nanoproof.model.checkpoint import load_model, load_trained, save_checkpoint
 from nanoproof.model.checkpoint_files import weights_sha256
 from nanoproof.model.compute import convert_to_fp8
 from nanoproof.model.gpt import GPT, GPTConfig
-from nanoproof.model.lora import LoraOptions, LoraSettings
+from nanoproof.model.lora import LoraSettings
+from nanoproof.model.network_options import LoraOptions
 from nanoproof.training.batches import shard
+from nanoproof.training.finetuning import Finetuning
 from nanoproof.training.loss import LossWeights, tactic_logprobs
 from nanoproof.training.options import BatchOptions, OptimizerOptions
 from nanoproof.training.step import StepSettings, build_optimizer, train_step
@@ -275,7 +277,7 @@ def test_adapters_of_rank_16_are_a_twentieth_of_the_quickstarts_network() -> Non
 # -- runs --------------------------------------------------------------------------------------------------------------
 
 
-class Stopped(sft.Finetuning):
+class Stopped(Finetuning):
     """One that is asked to end in its fourth step."""
 
     def train_one(self) -> dict[str, float]:
@@ -297,7 +299,7 @@ def test_a_run_learns_saves_adapters_and_resumes_to_the_last_bit(
         return [*line, *FLAGS, "--row-length", "128", "--device-type", "cpu", "--epochs", "2", "--log-level", "warning"]
 
     assert sft.main(words("whole")) == 0
-    monkeypatch.setattr(sft, "Finetuning", Stopped)
+    monkeypatch.setattr("nanoproof.training.finetuning.Finetuning", Stopped)
     assert sft.main(words("parts")) == 0
     monkeypatch.undo()
     assert not (tmp_path / "parts" / "finished").exists()

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 from nanoproof.common.config import opt
 from nanoproof.common.errors import run_main
-from nanoproof.training.loop import TrainingLoop, train_main
+from nanoproof.training import options
+from nanoproof.training.loop import TrainingLoop, train
 from nanoproof.training.options import ModelOptions, OptimizerOptions, RunOptions, StartOptions, TriggerOptions
+from nanoproof.training.setup import parse_stage
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,7 @@ GROUPS = (RunOptions, StartOptions, TriggerOptions, ModelOptions, OptimizerOptio
 
 
 def main(argv: list[str] | None = None) -> int:
-    return train_main(ToyLoop, GROUPS, __doc__ or "", argv)
+    return train(ToyLoop, GROUPS, parse_stage("toy", (*GROUPS, options.ComputeOptions), __doc__ or "", argv))
 
 
 if __name__ == "__main__":

@@ -22,7 +22,8 @@ from nanoproof.rl import learner
 from nanoproof.rl.options import RLConfig, parse_args
 from nanoproof.search.policy import Suggestion
 from nanoproof.ttrl import __main__ as ttrl
-from nanoproof.ttrl.learning import TargetExperience, TargetSource, TTRLOptions, budget_of
+from nanoproof.ttrl.learning import TargetExperience, TargetSource, budget_of
+from nanoproof.ttrl.ttrl_options import TTRLOptions
 from tests.fakes.lean import Outcome, ScriptedLean, branch
 from tests.fakes.policy import suggestion
 from tests.rl import scripted_rl

@@ -31,9 +31,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
 from nanoproof.common.errors import UserError, did_you_mean
 from nanoproof.common.files import HALF_CHARACTER, lone_surrogate, parse_json, read_text
 from nanoproof.common.run_dir import repo_name, traced_file
@@ -233,6 +230,9 @@ def parquet_rows(path: Path, columns: Sequence[str], batch_rows: int = 1024) -> 
 
     Raises UserError if a column is missing or the file is damaged.
     """
+    import pyarrow as pa  # here, as commands name theorem sets among their options
+    import pyarrow.parquet as pq
+
     number = 0
     try:
         with pq.ParquetFile(path) as file:
