@@ -52,8 +52,8 @@ class Scorer:
         library = transformers_library()
         name = f"the progress model {model_path}"
         with loading(name, folder=self.source):
-            self._tokenizer = load_tokenizer(library, self.source, name)
             model = load_weights(library.AutoModelForSequenceClassification, self.source, name=name)
+            self._tokenizer = load_tokenizer(library, self.source, name)
             self._model = model.to(_device(device)).float().eval()
         if self._model.config.num_labels != 1:
             labels = self._model.config.num_labels

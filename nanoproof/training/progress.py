@@ -213,9 +213,9 @@ def load_start(library: Any, texts: Sequence[str], settings: ProgressSettings) -
     torch.manual_seed(settings.seed)
     name = f"--model-name {settings.model_name}"
     with loading(name, folder=source):
-        tokenizer = load_tokenizer(library, source, name)
         kind = library.AutoModelForSequenceClassification
         model = load_weights(kind, source, "fresh", name, num_labels=1, problem_type="regression")
+        tokenizer = load_tokenizer(library, source, name)
     if tokenizer.pad_token_id is None:
         raise UserError(f"--model-name {settings.model_name}: its tokenizer has no token that pads")
     return model, tokenizer
