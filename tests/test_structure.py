@@ -60,7 +60,7 @@ LAYERS = {
 TORCH_FREE = ("lean", "search", "prover", "monitor")
 ENTRY_POINT = 12
 LONGEST_MODULE = 600
-MOST_MODULES = 335
+MOST_MODULES = 338
 """With twelve that hold options, names and word counts without torch, so that commands start without it;
 with five of steps that are computed (products, polynomials, known facts, certificates, inductions);
 with common/git.py, by which a foreign folder runs nothing, lean/server/sandbox.py, in which its Lean runs,
@@ -75,6 +75,7 @@ actors/state_questions.py, which answers states typed into the page, monitor/par
 # repos/certified.py and 210 lines: an outside verdict on the proofs of a project; repos/source_file.py and names.py:
 # one file of a project, and what its tactics name, apart from the project and its trace, which had 600 lines each;
 # monitor/baselines.py: what solver tactics alone prove.
+# inference/openai_address.py and hf_folders.py: what people bring as an endpoint or a model, and what it is instead.
 SHORT_MODULE, MOST_SHORT_MODULES = 50, 25
 MOST_IMPORT_LINES = 0.058
 """Part of all lines of the library."""
@@ -367,7 +368,7 @@ def test_no_name_of_a_file_occurs_more_than_twice() -> None:
 
 # -- how dense the code is, and how much of it there is ------------------------------------------------------------
 
-MOST_LINES = {"nanoproof": 91_200, "nanolean": 37_150}
+MOST_LINES = {"nanoproof": 91_900, "nanolean": 37_270}
 """All lines of a package. Ratchets: they go down with what is deleted, and up only for what a user gets; the commit
 that raises one says for what."""
 MOST_FLAGS = {"nanoproof.rl": 106, "scripts.prover_eval": 78, "scripts.prove": 58}

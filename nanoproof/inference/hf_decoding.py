@@ -173,7 +173,12 @@ class Prefix:
 def _plain_cache(cache: Any) -> Any:
     """Return a cache whose rows can be chosen; None for another kind."""
     layers = getattr(cache, "layers", None)
-    if not layers or any(type(layer).__name__ not in _PLAIN_LAYERS for layer in layers):
+    # A class made of that one may keep more beside its layers, as MiniMax's does.
+    if (
+        type(cache).__name__ != "DynamicCache"
+        or not layers
+        or any(type(layer).__name__ not in _PLAIN_LAYERS for layer in layers)
+    ):
         return None
     return cache
 

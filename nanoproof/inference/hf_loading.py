@@ -5,12 +5,10 @@ warning. A score of such a network says nothing, so here every weight comes from
 that do not. All that loads a network of transformers does it here.
 """
 
-import json
 import logging
 import pickle
 import re
 import warnings
-import zipfile
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -20,10 +18,18 @@ from typing import Any, Literal
 import safetensors
 import torch
 
-from nanoproof.common import hub
 from nanoproof.common.distributed import is_out_of_memory
 from nanoproof.common.errors import UserError
-from nanoproof.common.files import read_json
+from nanoproof.common.files import read_json, read_object
+from nanoproof.inference.hf_folders import (
+    ADAPTER_FILE,
+    GENERATION_FILE,
+    TOKENIZER_FILE,
+    damaged_file,
+    refuse_no_model,
+    refuse_other_forms,
+    refuse_out_of_reach,
+)
 from nanoproof.inference.model_options import HFOptions
 
 log = logging.getLogger(__name__)
@@ -32,10 +38,6 @@ LINE = 300
 """Most characters of another library's message that are shown."""
 NAMES_SHOWN = 2
 """So many weights are named; of the others their number."""
-ADAPTER_FILE = "adapter_config.json"
-"""File of a folder that holds adapters (peft), not a whole model."""
-GENERATION_FILE, TOKENIZER_FILE = "generation_config.json", "tokenizer_config.json"
-
 Head = Literal["own", "fresh", "none"]
 """What becomes of the layers on top of a body: they are the files' like all others; training begins with fresh ones; or
 there are none, and those of other tasks in the files do not matter."""
@@ -96,7 +98,7 @@ def loading(name: str, problem: str = "cannot be loaded", folder: str | Path = "
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             if folder:
-                _refuse_out_of_reach(str(folder))
+                refuse_out_of_reach(str(folder))
             yield
     except UserError:
         raise
@@ -112,48 +114,10 @@ def loading(name: str, problem: str = "cannot be loaded", folder: str | Path = "
         if "contains custom code" in reason:
             reason = "it needs code that comes with it, which never runs here; give one that transformers has code for"
         if folder:
-            damaged = _damaged_file(Path(folder))
+            damaged = damaged_file(Path(folder))
             if damaged:
                 reason = f"{damaged}: {reason}"
         raise UserError(f"{name} {problem}: {reason}") from error
-
-
-_ID = re.compile(r"(?:\w[\w.-]*/)?\w[\w.-]*")
-
-
-def _refuse_out_of_reach(source: str) -> None:
-    """Raise UserError for the id of a model that is not on this machine, where the hub cannot be reached."""
-    if Path(source).exists() or _ID.fullmatch(source) is None:
-        return
-    from huggingface_hub import try_to_load_from_cache
-
-    if not any(try_to_load_from_cache(source, name) for name in ("config.json", ADAPTER_FILE)):
-        hub.require_reach(f"hf:{source}")
-
-
-_LFS_POINTER = b"version https://git-lfs"
-
-
-def _damaged_file(folder: Path) -> str | None:
-    """Return which file of weights or settings is damaged or lacks another; None if all begin as they should."""
-    for file in sorted(folder.glob("*.*")):
-        try:
-            with file.open("rb") as opened:
-                if opened.read(len(_LFS_POINTER)) == _LFS_POINTER:  # a clone without git-lfs has these in their place
-                    return f"{file.name} only points to a file of git LFS (git lfs pull brings it)"
-            if file.suffix == ".json":
-                json.loads(file.read_bytes())
-            elif file.suffix == ".safetensors":
-                safetensors.safe_open(file, "pt").keys()
-            elif file.suffix == ".bin" and not zipfile.is_zipfile(file):
-                return f"{file.name} is damaged"
-        except (OSError, ValueError, RecursionError, safetensors.SafetensorError):
-            return f"{file.name} is damaged"
-    for part in sorted(folder.glob("*-00001-of-*")):
-        index = f"{part.name.partition('-')[0]}{part.suffix}.index.json"
-        if not (folder / index).is_file():
-            return f"{part.name} is a part, and {index}, which says what is in which, is missing"
-    return None
 
 
 # -- Weights ---------------------------------------------------------------------------------------------------------
@@ -262,7 +226,7 @@ def refuse_others(
 def _refuse_unscaled_integers(folder: Path, config: Any) -> None:
     """Raise UserError for weights in whole numbers where nothing says how they are scaled.
 
-    transformers takes int8 files without `quantization_config` for the weights themselves, and scores are of noise.
+    transformers takes files without `quantization_config` for the weights themselves, and scores are of noise.
     """
     if getattr(config, "quantization_config", None) is not None:
         return
@@ -271,11 +235,11 @@ def _refuse_unscaled_integers(folder: Path, config: Any) -> None:
             names = weights.keys()
             for name in names:
                 kind = weights.get_slice(name).get_dtype()
-                # Tables of positions may be whole numbers, of 32 or 64 bits.
-                if kind in ("I8", "U8") and name.endswith("weight"):
+                # Tables of positions may be whole numbers.
+                if kind[0] in "IU" and name.endswith("weight"):
                     raise UserError(
                         f"hf:{folder}: {name} is quantized ({kind}), and config.json has no quantization_config that "
-                        "says how: give the folder as its tool wrote it, or the model in floating point"
+                        "says how (MLX's is not read): give the model as its tool wrote it, or in floating point"
                     )
 
 
@@ -300,18 +264,60 @@ def refuse_not_finite(name: str, network: Any) -> Any:
 # -- Models ----------------------------------------------------------------------------------------------------------
 
 
-def load_tokenizer(library: Any, source: str) -> Any:
-    """Load the tokenizer of a model; adapters without one have that of their base. Raises UserError."""
-    with loading(f"hf:{source}", "has no tokenizer that can be loaded", source):
+def load_tokenizer(library: Any, source: str, name: str | None = None) -> Any:
+    """Load the tokenizer of a model; adapters without one have that of their base.
+
+    Raises UserError, which begins with `name`.
+    """
+    name = name or f"hf:{source}"
+    with loading(name, "has no tokenizer that can be loaded", source):
         base = adapter_base(source)
         if base is not None and not (Path(source) / TOKENIZER_FILE).is_file():
             return load_tokenizer(library, base)
         folder = Path(source)
+        settings = (TOKENIZER_FILE, "special_tokens_map.json", "added_tokens.json")
         kinds = ("*token*", "*vocab*", "*.model", "*.tiktoken")
-        if folder.is_dir() and not any(file for kind in kinds for file in folder.glob(kind)):
+        files = {file.name for kind in kinds for file in folder.glob(kind)}
+        # ByT5's kind has settings alone.
+        named = (read_object(folder / TOKENIZER_FILE) or {}).get("tokenizer_class")
+        if folder.is_dir() and files <= {*settings} and not (files and named in _WITHOUT_FILE):
             # The library's own message lists all that it could have been made from.
-            raise UserError(f"hf:{source} has no tokenizer (tokenizer.json, say): copy that of the model it came from")
-        return library.AutoTokenizer.from_pretrained(source, trust_remote_code=False)
+            raise UserError(f"{name} has no tokenizer (tokenizer.json, say): copy that of the model it came from")
+        tokenizer = library.AutoTokenizer.from_pretrained(source, trust_remote_code=False)
+        return _as_in_file(library, tokenizer, source)
+
+
+_WITHOUT_FILE = ("ByT5Tokenizer", "PerceiverTokenizer", "CanineTokenizer")
+_PROBE = "theorem t (a b : ℕ) : a + b = b + a := by\n  rw [add_comm, h.2] -- 12\n\n\t⟨x, hx⟩ don't"
+
+
+def _as_in_file(library: Any, tokenizer: Any, source: str) -> Any:
+    """Return a tokenizer that cuts texts as its tokenizer.json says, which is what its network was trained with.
+
+    Some classes of transformers 5 put a way of their own in its place: that which DeepSeek-Prover's files name lost all
+    blanks in the first versions (huggingface/transformers#45488), others cut digits or signs otherwise.
+    """
+    file = Path(source) / "tokenizer.json"
+    if not Path(source).is_dir():
+        from huggingface_hub import try_to_load_from_cache
+
+        file = Path(str(try_to_load_from_cache(source, "tokenizer.json")))  # no file for "None" either
+    if not file.is_file() or not tokenizer.is_fast:
+        return tokenizer
+    plain = library.PreTrainedTokenizerFast.from_pretrained(source, trust_remote_code=False)
+    if _reading(tokenizer) == _reading(plain):
+        return tokenizer
+    log.warning("hf:%s: texts are cut as its tokenizer.json says, not as a %s does", source, type(tokenizer).__name__)
+    return plain
+
+
+def _reading(tokenizer: Any) -> Any:
+    """Return what a tokenizer makes of a text, and of that again."""
+    try:
+        tokens = tokenizer(_PROBE)["input_ids"]
+        return tokens, tokenizer.decode(tokens, clean_up_tokenization_spaces=False)
+    except Exception as error:  # those of Rust are bare
+        return str(error)
 
 
 def load_settings(library: Any, source: str) -> Any:
@@ -320,17 +326,7 @@ def load_settings(library: Any, source: str) -> Any:
     Raises UserError for what is no folder or id of a model.
     """
     with loading(f"hf:{source}", folder=source):
-        # No id of the hub begins so; the library would say how those are formed.
-        if source.startswith(("/", ".", "~")) and not Path(source).is_dir():
-            if Path(source).is_file():
-                raise UserError(f"hf:{source} is a file; give the folder that it is in")
-            raise UserError(f"hf:{source}: there is no such folder")
-        match = hub.NAME.fullmatch(source)
-        if match is not None and match["revision"] and not Path(source).is_dir():
-            fetch = f"hf download {match['repository']} --revision {match['revision']} --local-dir DIR"
-            raise UserError(f"hf:{source}: a revision can be named of networks of ours alone; {fetch}, then hf:DIR")
-        _refuse_folder_of_folders(Path(source))
-        _refuse_damaged_settings(Path(source))
+        refuse_no_model(source)
         _refuse_circle(source)
         base = adapter_base(source)
         if base is not None:
@@ -356,24 +352,8 @@ def load_network(library: Any, source: str, options: HFOptions, device: torch.de
         return _load_whole(library, source, config, options, device)
 
 
-def _refuse_folder_of_folders(folder: Path) -> None:
-    """Raise UserError for the folder of a training run, whose models are in folders of it."""
-    settings = ("config.json", ADAPTER_FILE)
-    if not folder.is_dir() or any((folder / name).is_file() for name in settings):
-        return
-    inner = {file.parent.name for name in settings for file in folder.glob(f"*/{name}")}
-    if inner:
-        raise UserError(f"hf:{folder} has no config.json; its models are in {_listed(inner)}: give one of these")
-
-
-def _refuse_damaged_settings(folder: Path) -> None:
-    """Raise UserError for damaged settings, of which transformers passes over those for generation without a word."""
-    for name in (ADAPTER_FILE, "config.json", GENERATION_FILE):
-        if (folder / name).is_file() and not isinstance(read_json(folder / name), dict):
-            raise UserError(f"{folder / name} holds no object")
-
-
 def _load_whole(library: Any, source: str, config: Any, options: HFOptions, device: torch.device) -> tuple[Any, bool]:
+    refuse_other_forms(Path(source))
     _refuse_unscaled_integers(Path(source), config)
     names = " ".join(config.architectures or ())
     writes = "ForCausalLM" in names or "LMHead" in names or "ForConditionalGeneration" in names
@@ -477,6 +457,7 @@ def load_adapters(library: Any, network: Any, source: str, trainable: bool = Fal
         config = peft.PeftConfig.from_pretrained(source)
         if config.is_prompt_learning:
             raise UserError(f"hf:{source} holds {config.peft_type.value}: tokens of no text, which are not read here")
+        _refuse_lost_base(source, config)
         config.inference_mode = not trainable
         adapted = peft.get_peft_model(network, config)
     with loading(f"hf:{source}"):
@@ -496,13 +477,46 @@ def load_adapters(library: Any, network: Any, source: str, trainable: bool = Fal
     return refuse_not_finite(f"hf:{source}", adapted)
 
 
+def _refuse_lost_base(source: str, config: Any) -> None:
+    """Raise UserError for adapters whose base nobody can make again, or that must know where in a text they begin."""
+    start = getattr(config, "init_lora_weights", None)
+    if isinstance(start, str) and start.startswith(("pissa_niter", "lora_ga")):
+        raise UserError(
+            f"hf:{source}: its adapters began as {start}, which changed their base in a way that is not saved: save "
+            "them as adapters of the base itself (path_initial_model_for_weight_conversion of peft's save_pretrained)"
+        )
+    if getattr(config, "alora_invocation_tokens", None):
+        raise UserError(
+            f"hf:{source} holds adapters that begin behind a text of theirs (aLoRA), which are not read here"
+        )
+
+
+def _can_be_merged(adapted: Any) -> bool:
+    """Tell whether adapters can be merged: not where layers share weights, as copies of one do, or lack a bias."""
+    network = adapted.get_base_model()
+    tables = {_own_layer(network.get_input_embeddings()), _own_layer(network.get_output_embeddings())}
+    layers = {_own_layer(module) for module in network.modules() if hasattr(module, "get_base_layer")} - tables
+    weights = [id(layer.weight) for layer in layers if hasattr(layer, "weight")]
+    if len(set(weights)) < len(weights):
+        return False
+    brings_bias = getattr(adapted.active_peft_config, "lora_bias", False)
+    return not brings_bias or all(getattr(layer, "bias", None) is not None for layer in layers)
+
+
+def _own_layer(module: Any) -> Any:
+    """Return a layer without the adapters around it."""
+    return module.get_base_layer() if hasattr(module, "get_base_layer") else module
+
+
 def _merged(adapted: Any) -> Any:
     """Merge adapters into their base. Those of embeddings or head alone would change both where they share a weight:
     the head gets one of its own.
     """
+    if not _can_be_merged(adapted):
+        return adapted
     network = adapted.get_base_model()
     tables = [network.get_input_embeddings(), network.get_output_embeddings()]
-    layers = [table.get_base_layer() if hasattr(table, "get_base_layer") else table for table in tables]
+    layers = [_own_layer(table) for table in tables]
     embeddings, head = layers
     if layers != tables and head is not None and head.weight is embeddings.weight:
         head.weight = torch.nn.Parameter(head.weight.detach().clone())

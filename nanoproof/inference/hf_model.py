@@ -108,6 +108,7 @@ class HFModel:
         self._room: int | None = None
         if not self.encoder_decoder:
             self._room = getattr(config, "max_position_embeddings", None)
+        self._alone = _minds_its_batch(config)
         self._device = self._model.device
         self._eos: list[int] = []
         self._pad = self._start = 0
@@ -228,6 +229,8 @@ class HFModel:
             rows = 0
             for job in list(self._waiting):
                 alike = not taken or job.options == taken[0].options
+                if taken and self._alone:
+                    alike &= len(job.tokens) == len(taken[0].tokens)
                 if alike and (not taken or rows + job.options.num_samples <= self._options.batch_rows):
                     taken.append(job)
                     rows += job.options.num_samples
@@ -257,7 +260,7 @@ class HFModel:
                 # Rows of a prompt are side by side, and often all samples of it.
                 jobs = list(dict.fromkeys(job for job, _ in rows))
                 prefix = self._read(jobs)
-                if prefix.cache is not None:
+                if prefix.cache is not None and not self._alone:
                     places = {job: place for place, job in enumerate(jobs)}
                     prefix.write([places[job] for job, _ in rows], draw)
                     return draw.samples([job.tokens for job, _ in rows])
@@ -320,7 +323,7 @@ class HFModel:
         if not self.has_values:
             raise UserError(f"{self.name} has no value head")
         jobs = [_Job(self._encode(prompt, 1), GenerationOptions(), 0) for prompt in prompts]
-        size = self._options.batch_rows
+        size = 1 if self._alone else self._options.batch_rows
         for first in range(0, len(jobs), size):
             self._on_thread(partial(self._read, jobs[first : first + size]))
         return [job.value for job in jobs]
@@ -352,7 +355,7 @@ class HFModel:
         That of an encoder-decoder is its encoder's; this is how ReProver's retriever embeds.
         """
         rows = [self._encode(text, 0) for text in texts]
-        size = self._options.batch_rows
+        size = 1 if self._alone else self._options.batch_rows
         vectors = [np.zeros((0, 1))]
         if rows:
             vectors = []
@@ -395,6 +398,17 @@ class HFModel:
         """End the model's thread when it has written what waits."""
         self.resume()
         self._thread.shutdown()
+
+
+def _minds_its_batch(config: Any) -> bool:
+    """Tell whether what a network makes of a text depends on texts of other lengths beside it.
+
+    Rotary positions of these kinds turn by the longest of a batch, and their keys are computed anew where that passes
+    the original length, which `generate` does. The recurrent kinds named here read padding as text.
+    """
+    rope = getattr(config, "rope_parameters", None) or {}
+    kinds = {rope.get("rope_type"), *(part.get("rope_type") for part in rope.values() if isinstance(part, dict))}
+    return bool(kinds & {"dynamic", "longrope"}) or config.model_type in ("rwkv", "recurrent_gemma", "minimax")
 
 
 def _load(library: Any, source: str, options: HFOptions, device: torch.device) -> Loaded:

@@ -21,21 +21,23 @@ log = logging.getLogger(__name__)
 Ending = Literal["end", "cut off", "failed"]
 _NAMES: dict[Ending, str] = {
     # The model wrote its own end, or one of the texts of `stop`.
-    "end": "stop eos eos_token eot eom end end_turn end_of_turn stop_sequence stop_token complete completed finish "
-    "finished done normal tool_calls tool_use function_call",
+    "end": "stop stopped eos eos_token eos_found eot eom end end_turn end_of_turn end_of_text stop_sequence "
+    "stop_string_found stop_token complete completed finish finished done normal tool_calls tool_use function_call",
     # It would have gone on: no tokens were left, or a filter stopped it. Such a text is a sample all the same. Asked
     # for again until it ends, the samples would be those that are short, and pass@k of nothing that was drawn.
     "cut off": "length max_tokens max_length max_new_tokens max_output_tokens model_length token_limit length_limit "
     "context_length model_context_window_exceeded incomplete content_filter content-filter safety recitation refusal "
     "blocklist prohibited_content spii",
     # The server did not finish its work, whatever the text was to be: it is asked again.
-    "failed": "error abort aborted cancelled canceled network_error insufficient_system_resource timeout",
+    "failed": "error abort aborted cancelled canceled network_error insufficient_system_resource timeout "
+    "user_stopped model_unloaded preempted interrupted",
 }
 ENDINGS = {name: meaning for meaning, names in _NAMES.items() for name in names.split()}
 """What the reasons mean that servers of different makes give for the end of a text, as `_reason_name` writes them."""
 _REASON_PREFIX = re.compile(r"^finish_?reason[._]")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_LIMIT = re.compile(r"limit|length|max|token_?budget")
+_LIMIT = re.compile(r"limit|length|max|budget|truncat|exceed|partial")
+_FAILURE = re.compile(r"error|fail|abort|cancel")
 _REASON_FIELDS = ("finish_reason", "finishReason", "stop_reason", "done_reason")
 _warned: set[str] = set()
 
@@ -55,21 +57,23 @@ def _reason_name(reason: str) -> str:
 def ending(reason: str | None, text: str) -> Ending:
     """Return what the reason for a text's end means; an unknown one is said once.
 
-    No reason at all means that the text was cut off. An unknown one counts as an end, unless it speaks of a limit; but
-    an empty text was hardly what a model wanted to say, and is taken for cut off.
+    No reason at all means that the text was cut off. An unknown one counts as an end, unless it speaks of a limit or of
+    a failure; but an empty text was hardly what a model wanted to say, and is taken for cut off.
     """
     if reason is None:
+        _warn_once("no reason", "a text came without finish_reason: taken for cut off, as are all others like it")
         return "cut off"
     name = _reason_name(reason)
     known = ENDINGS.get(name)
     if known is not None:
         return known
-    meaning: Ending = "end"
-    if not text or _LIMIT.search(name):
-        meaning = "cut off"
+    meaning: Ending = "end" if text else "cut off"
     shown = "the end of a text, of an empty one for cut off"
-    if _LIMIT.search(name):
-        shown = "cut off"
+    if _FAILURE.search(name):
+        meaning = "failed"
+        shown = "a failure of the server"
+    elif _LIMIT.search(name):
+        meaning = shown = "cut off"
     _warn_once(f"reason {reason}", "finish_reason %.60r is unknown: taken for %s", reason, shown)
     return meaning
 
@@ -92,12 +96,16 @@ class Garbled(Exception):
     """An answer is not what the API promises."""
 
 
+_STREAM = re.compile(rb"\s*(?:data|event|id|retry)?:")
+"""Matches the beginning of a stream of events: JSON begins otherwise."""
+
+
 class Answer:
     """The body of a response, which must be there before the deadline and of a sane size."""
 
     def __init__(self, response: httpx2.Response, deadline: float) -> None:
         self._response, self._deadline = response, deadline
-        self.is_stream = response.headers.get("Content-Type", "").startswith("text/event-stream")
+        self.is_stream = response.headers.get("Content-Type", "").lower().startswith("text/event-stream")
 
     def _blocks(self) -> Iterator[bytes]:
         size = 0
@@ -118,12 +126,20 @@ class Answer:
         return read_json_object(b"".join(self._blocks()))
 
     def events(self) -> Iterator[dict[str, Any]]:
-        """Yield the objects of a stream of events. Raises Garbled if it breaks off before its end is said.
+        """Yield the object that the body is, or those of a stream. Raises Garbled if one breaks off before its end.
 
-        Some servers do not say it: then every text must have its reason to end.
+        Some servers do not say the end of a stream: then every text must have its reason to end.
         """
+        blocks = self._blocks()
+        if not self.is_stream:
+            body = b"".join(blocks)
+            self.is_stream = _STREAM.match(body) is not None  # proxies call streams JSON, or text
+            if not self.is_stream:
+                yield read_json_object(body)
+                return
+            blocks = iter([body])
         rest, ended = b"", dict[Any, bool]()
-        for block in chain(self._blocks(), [b"\n"]):  # the last line may have no line break
+        for block in chain(blocks, [b"\n"]):  # the last line may have no line break
             *lines, rest = (rest + block).split(b"\n")
             for line in lines:
                 data = line.strip()
@@ -132,6 +148,8 @@ class Answer:
                 data = data[len(b"data:") :].strip()
                 if data == b"[DONE]":
                     return
+                if not data or data.startswith(b":"):  # to keep the connection, from a proxy that wraps comments
+                    continue
                 event = read_json_object(data)
                 yield event
                 for piece in event["choices"] if isinstance(event.get("choices"), list) else ():
@@ -154,16 +172,19 @@ class Choice:
     says_elsewhere: bool = False
     error: str = ""
 
-    def add(self, piece: Mapping[str, Any]) -> None:
+    def add(self, piece: Mapping[str, Any], is_stream: bool = False) -> None:
         """Add a piece: of completions, of a chat, or of a stream of either. Raises Garbled for what is none."""
-        message = piece.get("message", piece.get("delta"))
+        message, other = piece.get("message"), piece.get("delta")
+        # Some streams end with the whole message beside the last piece of it.
+        if message is None or (is_stream and isinstance(other, Mapping)):
+            message = other
         if isinstance(message, Mapping):
             self.text.append(_text(message.get("content")))
             self.says_elsewhere |= any(message.get(name) for name in _OTHER_TEXTS)
         elif "text" in piece:
             self.text.append(_text(piece["text"]))
         # A message of null is that of a text which a filter held back, say: its reason counts.
-        elif reason_of(piece) is None:
+        elif reason_of(piece) is None and not is_stream:
             raise Garbled("a choice must have a message or a text")
         problem = piece.get("error")
         if problem:
@@ -190,8 +211,8 @@ class Choice:
         if not text and self.says_elsewhere and self.ending == "end":
             _warn_once(
                 "elsewhere",
-                "an answer ended with no content, all of it is `reasoning_content` or `refusal`: does the server's "
-                "reasoning parser fit the model?",
+                "an answer ended with no content, all of it is %s: does the server's parser fit the model?",
+                " or ".join(f"`{name}`" for name in _OTHER_TEXTS),
             )
         logprob: float | None = None
         # A text of which some tokens have no number would seem likelier than it is.
@@ -207,7 +228,7 @@ class Choice:
         return ending(self.reason, "".join(self.text))
 
 
-_OTHER_TEXTS = ("reasoning_content", "reasoning", "refusal")
+_OTHER_TEXTS = ("reasoning_content", "reasoning", "thinking", "tool_calls", "refusal")
 _TEXT_PARTS = ("text", "output_text")
 
 
@@ -249,9 +270,15 @@ def read_json_object(data: bytes) -> dict[str, Any]:
 
 
 def listed_models(answer: object) -> list[str]:
-    """Return the names in a list of models: OpenAI's, ollama's, or one without an object around it; else none."""
+    """Return the names in a list of models: OpenAI's, ollama's, or one without an object around it; else none.
+
+    None as well of a list that does not say what can be asked for: a page of a longer one (Anthropic), or Azure's
+    catalogue, while requests name deployments.
+    """
     entries = answer
     if isinstance(answer, Mapping):
+        if answer.get("has_more"):
+            return []
         entries = answer.get("data") or answer.get("models")
     if not isinstance(entries, list):
         return []
@@ -259,6 +286,8 @@ def listed_models(answer: object) -> list[str]:
     for entry in entries:
         name: object = entry
         if isinstance(entry, Mapping):
+            if "lifecycle_status" in entry:
+                return []
             name = entry.get("id") or entry.get("model") or entry.get("name")
         if isinstance(name, str):
             names.append(name)
@@ -289,7 +318,13 @@ STREAM_ONLY = re.compile(
     r"\bstream(?:ing)?(?:[ _]mode|=true| parameter)|stream.{0,30}(?:required|only|enable|must)", re.I
 )
 """Matches an error of an endpoint that sends texts only piece by piece."""
-NOT_BY_WAITING = re.compile(r"insufficient_quota|exceeded your current quota|insufficient (?:balance|credit)", re.I)
+WRONG_ADDRESS = re.compile(r"unexpected endpoint or method", re.I)
+"""Matches what LM Studio says, with status 200, of a path that it does not know."""
+NOT_BY_WAITING = re.compile(
+    # Gemini says so of the quota of a minute as well, and then when to come back.
+    r"insufficient_quota|exceeded your current quota(?!.*retry in)|insufficient (?:balance|credit)",
+    re.IGNORECASE | re.DOTALL,
+)
 """Matches a refusal, as busy as a server calls itself, that waiting does not mend."""
 
 

@@ -13,11 +13,10 @@ import re
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from typing import Any, TypeVar
-from urllib.parse import urlsplit
-from urllib.request import getproxies, proxy_bypass
+from urllib.parse import urljoin
 
 import httpx2
 import numpy as np
@@ -26,10 +25,19 @@ from nanoproof.common.errors import UserError
 from nanoproof.common.web.http_client import on_loopback, seconds_to_wait
 from nanoproof.inference.language_model import GenerationOptions, TextSample, chat_messages, unit_vectors
 from nanoproof.inference.model_options import TOKEN_VARIABLE, EndpointOptions
+from nanoproof.inference.openai_address import (
+    TO_HTTPS,
+    address_hint,
+    among,
+    checked_base,
+    may_serve,
+    proxy_for,
+)
 from nanoproof.inference.openai_answers import (
     NOT_BY_WAITING,
     OF_COUNT,
     STREAM_ONLY,
+    WRONG_ADDRESS,
     Answer,
     Choice,
     Garbled,
@@ -44,10 +52,11 @@ from nanoproof.search import policy
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 
-FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.25, 30.0
+FIRST_PAUSE_SECONDS, TOLD_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.25, 4.0, 30.0
 CONNECT_SECONDS = 10.0
 SILENCE_SECONDS, LONGEST_SILENCE_SECONDS = 10.0, 120.0  # without a list of models: then that is said, then an error
-REPEATED_STATUSES = (408, 409, 425, 429, 500, 502, 503, 504, 529)
+REPEATED_STATUSES = (408, 409, 425, 429)  # and those of servers and of proxies before them, 500 and above
+NEVER_STATUSES = (501, 505)  # not implemented, no such version of HTTP
 BUSY_STATUSES = (429, 503, 529)
 ERRORS_OF_STATUS: dict[int, type[policy.PolicyError]] = {
     429: policy.PolicyBusy,
@@ -99,7 +108,7 @@ class OpenAIModel:
         """
         self._options, self._chat, self.special = options or EndpointOptions(), chat, special
         self.system = system
-        self._base, host = _checked_base(base)
+        self._base, host = checked_base(base)
         # Servers say that they listen on 0.0.0.0, and people copy it: as a target it is this machine.
         is_here = on_loopback(host) or host in ("0.0.0.0", "::")
         private = self._base.startswith("https:") or is_here
@@ -132,7 +141,7 @@ class OpenAIModel:
         self._refused: list[str] = []
         self._most_at_once = sys.maxsize
         self._stream = self._options.stream
-        self._checks_name = False
+        self._checks_name = self._has_told = False
         try:
             self._model = self._find_model(model, any_model)
         except BaseException:
@@ -140,12 +149,25 @@ class OpenAIModel:
             raise
         self.name = self.identity = f"openai:{self._base}#{self._model}"
 
-    def listed(self) -> list[str]:
-        """Return the names of the models that the endpoint has, as far as it says. Raises PolicyUnavailable."""
-        try:
+    def listed(self, wait: bool = False) -> list[str]:
+        """Return the names of the models that the endpoint has, as far as it says. Raises PolicyUnavailable.
+
+        With `wait` it is asked again while it is busy, as with loading its model.
+        """
+
+        def ask() -> httpx2.Response:
             answer = self._get_models()
+            if wait and answer.status_code in BUSY_STATUSES:
+                reason, retry_after = refusal_of(answer.content), answer.headers.get("Retry-After")
+                raise self._refusal(f"{self._base}/models", answer.status_code, reason, retry_after)
+            return answer
+
+        try:
+            answer = self._repeatedly(ask)
         except httpx2.TransportError as error:
             raise policy.PolicyUnreachable(self._unreachable(self._base, error)) from None
+        except httpx2.DecodingError:
+            return []
         if answer.status_code in (401, 403):
             raise self._denied(answer.status_code, refusal_of(answer.content))
         try:
@@ -164,7 +186,7 @@ class OpenAIModel:
 
     def _find_model(self, model: str | None, any_model: bool) -> str:
         """Check that somebody answers, and which models there are, as far as the endpoint says."""
-        listed = self.listed()
+        listed = self.listed(wait=model is None)
         if model is None and listed and (any_model or len(listed) == 1):
             return listed[0]
         # ollama lists `llama3:latest` and Gemini `models/gemini-pro`, and both know them without that as well.
@@ -172,9 +194,9 @@ class OpenAIModel:
         if model not in listed and len(same) == 1:
             return same[0]
         if model is None:
-            raise UserError(f"openai:{self._base}: name a model behind #{_among(listed)}")
-        if listed and model not in listed:
-            raise UserError(f"openai:{self._base}#{model}: there is no such model{_among(listed)}")
+            raise UserError(f"openai:{self._base}: name a model behind #{among(listed)}")
+        if listed and model not in listed and not may_serve(listed, model):
+            raise UserError(f"openai:{self._base}#{model}: there is no such model{among(listed)}")
         return model
 
     def as_model(self, name: str) -> "OpenAIModel":
@@ -262,7 +284,7 @@ class OpenAIModel:
             "stop": "texts are cut at the ends that were asked for after they are written",
         }
         reason = error_text.partition(": ")[2]  # behind the address, which may hold the names of parameters
-        if "max_completion_tokens" in reason:
+        if _names(reason, "max_tokens") and _UNKNOWN.search(reason):  # and not that it is too large
             effects["max_tokens"] = "it wants max_completion_tokens"
         # At another temperature the samples would be other ones than those asked for: then it is an error.
         if options.temperature == 1.0:
@@ -296,20 +318,20 @@ class OpenAIModel:
 
     def _read_samples(self, answer: "Answer", options: GenerationOptions) -> list[TextSample]:
         """Read the texts of an answer but those that the server failed at. Raises Garbled if there are none."""
-        events: Iterable[dict[str, Any]]
-        if answer.is_stream:
-            events = answer.events()
-        else:
-            events = [answer.json()]
         choices: dict[int, Choice] = {}
         num_tokens = 0
-        for event in events:
+        errors: list[str] = []
+        for event in answer.events():
             # A server that answers with another model than was asked for would teach its tactics as this one's.
             if self._checks_name and event.get("model", self._model) != self._model:
                 raise NoSuchModel(f"{self._base} answered as {event.get('model')}, and {self._model} was asked for")
             # With status 200: OpenRouter's way; of others `{"object": "error", "message": ..}`, `{"msg": ..}`
             if not event.get("choices") and (event.get("error") or ("choices" not in event and error_message(event))):
                 raise self._error_within(event.get("error") or event)
+            if event.get("error"):
+                errors.append(error_message(event))
+            if answer.is_stream and event.get("choices") is None:
+                event = {**event, "choices": []}  # a sign of life, or what was used
             for number, piece in enumerate(list_of(event, "choices")):
                 if not isinstance(piece, Mapping):
                     raise Garbled("`choices` must hold objects")
@@ -317,13 +339,13 @@ class OpenAIModel:
                 # What comes whole is told apart by its place: some servers number all of it 0.
                 if answer.is_stream and isinstance(piece.get("index"), int):
                     index = piece["index"]
-                choices.setdefault(index, Choice()).add(piece)
+                choices.setdefault(index, Choice()).add(piece, answer.is_stream)
             usage = event.get("usage")
             if isinstance(usage, Mapping) and isinstance(usage.get("completion_tokens"), int):
                 num_tokens = usage["completion_tokens"]
         ended = [choice for _, choice in sorted(choices.items()) if choice.ending != "failed"]
         if not ended:
-            errors = [choice.error for choice in choices.values() if choice.error]
+            errors += [choice.error for choice in choices.values() if choice.error]
             raise Garbled(": ".join(["there is no text in it", *errors[:1]]))
         # The count is of all texts together: each gets its share, where its own tokens are not listed.
         share = round(num_tokens / len(ended))
@@ -375,12 +397,20 @@ class OpenAIModel:
 
     def _ask(self, path: str, body: dict[str, Any], read: "Callable[[Answer], T]") -> T:
         """POST until there is an answer that `read` can read, or patience is over."""
+
+        def attempt() -> T:
+            self._wait_for_turn()
+            with self._slots:
+                return self._post(path, body, read)
+
+        return self._repeatedly(attempt)
+
+    def _repeatedly(self, attempt: Callable[[], T]) -> T:
+        """Try until it does not fail in a way that may pass, or patience is over."""
         started, pause = time.monotonic(), FIRST_PAUSE_SECONDS
         while True:
-            self._wait_for_turn()
             try:
-                with self._slots:
-                    return self._post(path, body, read)
+                return attempt()
             except _Repeat as problem:
                 # Varied, so that threads which failed together do not come back together.
                 seconds = pause * random.uniform(0.5, 1.5)
@@ -391,6 +421,10 @@ class OpenAIModel:
                 if time.monotonic() + seconds - started > self._options.patience:
                     raise problem.error from None
                 log.debug("%s, again in %.1f s", problem, seconds)
+                left = self._options.patience - (time.monotonic() - started)
+                if pause >= TOLD_PAUSE_SECONDS and not self._has_told:  # who waits wants to know what for
+                    self._has_told = True
+                    log.warning("%s; asked again for up to %.0f s more (--model-patience)", problem, left)
                 self._sleep(seconds)
                 pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
 
@@ -415,7 +449,7 @@ class OpenAIModel:
         try:
             with self._client.stream("POST", where, json=body) as response:
                 answer = Answer(response, deadline)
-                if response.status_code == 200:
+                if response.status_code in (200, 201):  # Created, as NestJS says of every POST
                     return read(answer)
                 reason = ""
                 with contextlib.suppress(Garbled):
@@ -430,8 +464,8 @@ class OpenAIModel:
             raise _Repeat(policy.PolicyTimeout(message)) from None
         except httpx2.TransportError as error:
             raise _Repeat(policy.PolicyUnreachable(self._unreachable(where, error))) from None
-        except (Garbled, KeyError, TypeError, ValueError) as error:
-            message = f"{where} answered nonsense{self._proxy}: {self._clean(error)}"
+        except (Garbled, httpx2.DecodingError, KeyError, TypeError, ValueError) as error:
+            message = f"{where} answered nonsense{self._proxy}: {self._clean(error)}{address_hint(self._base, where)}"
             raise _Repeat(policy.PolicyServerError(message)) from None
 
     def _error_within(self, error: object) -> Exception:
@@ -439,9 +473,10 @@ class OpenAIModel:
         code: object = None
         if isinstance(error, Mapping):
             code = error.get("code")
+        message = error_message(error)
         if not isinstance(code, int) or not 400 <= code < 600:
-            code = 500
-        return self._refusal(self._base, code, error_message(error))
+            code = 404 if WRONG_ADDRESS.search(message) else 500
+        return self._refusal(self._base, code, message)
 
     def _refusal(
         self, where: str, code: int, reason: str, retry_after: str | None = None, location: str | None = None
@@ -453,16 +488,19 @@ class OpenAIModel:
         if reason:
             message += f": {self._clean(reason)}"
         elif location:
-            message += f": it is at {self._clean(location)}; give that address"
+            message += f": it is at {self._clean(urljoin(where, location))}; give that address"
+        if self._base.startswith("http:") and TO_HTTPS.search(reason):
+            raise UserError(f"{message}; give https://...")
         # Servers that were not made for several texts, or for none in pieces, fail in ways of their own.
         about_form = OF_COUNT.search(reason) or STREAM_ONLY.search(reason)
         if code in (400, 413, 422) or (code in (405, 500, 501) and about_form):
             return policy.BadState(message)
         if code == 404 and self._checks_name:
             return NoSuchModel(message)
-        if code == 404 and not urlsplit(self._base).path:
-            message += f"; the address goes up to where {where.removeprefix(self._base)} follows, mostly /v1"
-        if code not in REPEATED_STATUSES or NOT_BY_WAITING.search(reason):
+        if code in (404, 405):
+            message += address_hint(self._base, where)
+        passes = code in REPEATED_STATUSES or (code >= 500 and code not in NEVER_STATUSES)
+        if not passes or NOT_BY_WAITING.search(reason):
             return policy.PolicyServerError(message)
         seconds: float | None = None
         if code in BUSY_STATUSES:
@@ -502,44 +540,8 @@ def _seed(seed: int, drawn: int) -> int:
     return int(np.random.SeedSequence([seed % 2**64, drawn]).generate_state(1)[0]) & 0x7FFFFFFF
 
 
-_PATH_OF_A_CALL = re.compile(r"/(?:chat/completions|completions|models)/*\Z")
-"""Matches what follows the address in a call, which people copy with it."""
-
-
-def _checked_base(base: str) -> tuple[str, str]:
-    """Return the address without a slash at its end, and its host. Raises UserError, which shows no password."""
-    base = _PATH_OF_A_CALL.sub("", base.strip())
-    try:
-        parts = urlsplit(base)
-        host, _ = parts.hostname, parts.port
-    except ValueError:
-        raise UserError("openai: not an address; expected http://host:port/v1#model") from None
-    if parts.username is not None or parts.password is not None or parts.query:
-        raise UserError(f"openai: leave secrets out of the address, and give them in {TOKEN_VARIABLE}")
-    if parts.scheme not in ("http", "https") or not host:
-        raise UserError(f"openai:{base}: expected http://host:port/v1#model, or https")
-    return base.rstrip("/"), host
+_UNKNOWN = re.compile(r"un(?:supported|known|recogni[sz]ed|expected)|not (?:supported|permitted|allowed)|extra", re.I)
 
 
 def _names(reason: str, parameter: str) -> bool:
     return re.search(rf"(?<![a-z_]){parameter}(?![a-z_])", reason, re.IGNORECASE) is not None
-
-
-def proxy_for(address: str) -> str:
-    """Say which proxy of the environment requests to an address go through, without its password; "" for none."""
-    parts = urlsplit(address)
-    proxies = getproxies()
-    proxy = proxies.get(parts.scheme) or proxies.get("all")
-    if not proxy or proxy_bypass(parts.hostname or ""):
-        return ""
-    shown = re.sub(r"[^/]*@", "", proxy)
-    return f" through the proxy {shown} (of {parts.scheme.upper()}_PROXY or ALL_PROXY)"
-
-
-def _among(listed: list[str]) -> str:
-    if not listed:
-        return ""
-    names = ", ".join(listed[:5])
-    if len(listed) > 5:
-        names += ", ..."
-    return f" (it has {names})"

@@ -18,7 +18,7 @@ from typing import Any, Protocol
 import torch
 
 from nanoproof.common.errors import UserError
-from nanoproof.inference.hf_loading import first_line, load_weights, loading, transformers_library
+from nanoproof.inference.hf_loading import first_line, load_tokenizer, load_weights, loading, transformers_library
 from nanoproof.lean.types import Theorem
 from nanoproof.policy.policy_options import DEVICE_VARIABLE, MAX_LENGTH, TEMPLATE, TEMPLATE_VARIABLE, ProgressOptions
 from nanoproof.search.policy import Policy, Suggestion, policy_for
@@ -51,8 +51,8 @@ class Scorer:
         library = transformers_library()
         name = f"the progress model {model_path}"
         with loading(name, folder=self.source):
-            self._tokenizer = library.AutoTokenizer.from_pretrained(self.source, trust_remote_code=False)
             model = load_weights(library.AutoModelForSequenceClassification, self.source, name=name)
+            self._tokenizer = load_tokenizer(library, self.source, name)
             self._model = model.to(_device(device)).float().eval()
         if self._model.config.num_labels != 1:
             labels = self._model.config.num_labels

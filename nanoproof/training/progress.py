@@ -27,7 +27,7 @@ from nanoproof.common.files import (
     read_object,
 )
 from nanoproof.data.transitions import leandojo, leantree
-from nanoproof.inference.hf_loading import first_line, load_weights, loading, transformers_library
+from nanoproof.inference.hf_loading import first_line, load_tokenizer, load_weights, loading, transformers_library
 from nanoproof.lean.types import Transition
 from nanoproof.policy.policy_options import MODEL_VARIABLE
 from nanoproof.policy.steps_remaining import local_or_id, progress_text, room_of
@@ -192,9 +192,9 @@ def load_start(library: Any, texts: Sequence[str], settings: ProgressSettings) -
     torch.manual_seed(settings.seed)
     name = f"--model-name {settings.model_name}"
     with loading(name, folder=source):
-        tokenizer = library.AutoTokenizer.from_pretrained(source, trust_remote_code=False)
         kind = library.AutoModelForSequenceClassification
         model = load_weights(kind, source, "fresh", name, num_labels=1, problem_type="regression")
+        tokenizer = load_tokenizer(library, source, name)
     if tokenizer.pad_token_id is None:
         raise UserError(f"--model-name {settings.model_name}: its tokenizer has no token that pads")
     return model, tokenizer

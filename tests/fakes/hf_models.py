@@ -66,7 +66,8 @@ def save_decoder(folder: Path, chat: bool = False, seed: int = 0, positions: int
 
 
 def save_other_decoder(folder: Path, kind: str) -> Path:
-    """A decoder of another kind: learned positions, a sliding window with capped logits, states that are no keys."""
+    """A decoder of another kind: learned positions, a sliding window with capped logits, states that are no keys,
+    positions that depend on the longest text, states beside keys."""
     tokenizer = byte_level_tokenizer()
     torch.manual_seed(0)
     ends = {"bos_token_id": None, "eos_token_id": tokenizer.eos_token_id, "pad_token_id": None}
@@ -77,6 +78,14 @@ def save_other_decoder(folder: Path, kind: str) -> Path:
     elif kind == "gemma2":
         more = {"num_key_value_heads": 2, "head_dim": 8, "sliding_window": 8, "intermediate_size": 64}
         config = transformers.Gemma2Config(**shape, **heads, **more)
+    elif kind == "phi3":
+        rope = {"type": "longrope", "short_factor": [1.0] * 4, "long_factor": [3.0] * 4}
+        more = {"num_key_value_heads": 2, "intermediate_size": 64, "original_max_position_embeddings": 24}
+        config = transformers.Phi3Config(**{**shape, **heads, **more, "rope_scaling": rope, "pad_token_id": 0})
+    elif kind == "minimax":
+        more = {"num_key_value_heads": 2, "head_dim": 8, "intermediate_size": 64, "num_local_experts": 2}
+        layers = {"layer_types": ["linear_attention", "full_attention"], "num_experts_per_tok": 1}
+        config = transformers.MiniMaxConfig(**shape, **heads, **more, **layers)
     else:
         config = transformers.MambaConfig(**shape)
     transformers.AutoModelForCausalLM.from_config(config).save_pretrained(folder)

@@ -43,6 +43,7 @@ class OpenAIServer:
         self.token: str | None = None
         self.slow_seconds = 1.0
         self.silent_seconds = 0.0
+        self.loading = 0  # how many times it answers that its model is not there yet, where its models are asked for
         self.retry_after = "0.1"
         self.refusal: Callable[[Mapping[str, Any]], tuple[int, Any] | None] = lambda body: None
         self.embedding: Callable[[str], list[float]] = lambda text: [3.0, 4.0]
@@ -83,6 +84,10 @@ class _Handler(BaseHTTPRequestHandler):
         listed = {"data": [{"id": name} for name in self.server.state.models]}
         time.sleep(self.server.state.silent_seconds)
         if self._denied():
+            return
+        if self.server.state.loading > 0:
+            self.server.state.loading -= 1
+            self._send(503, {"error": {"code": 503, "message": "Loading model"}})
             return
         self._send(200 if self.path == "/v1/models" else 404, listed)
 

@@ -134,6 +134,7 @@ def test_shards_with_prefixes_are_read_and_without_a_shard_refused(decoder: Path
         (lambda weights: weights | {LAYER: weights[LAYER] * torch.nan}, rf"weight {LAYER} has values .* not finite"),
         (lambda weights: weights | {UNMERGED: torch.ones(1)}, "never merged"),
         (lambda weights: weights | {LAYER: weights[LAYER].to(torch.int8)}, rf"{LAYER} is quantized \(I8\), .* config"),
+        (lambda weights: weights | {LAYER: weights[LAYER].to(torch.uint32)}, rf"{LAYER} is quantized \(U32\), .*MLX"),
     ],
 )
 def test_weights_that_do_not_fit_are_refused_by_name(
@@ -240,6 +241,29 @@ def test_adapters_of_one_of_two_tied_tables_leave_the_other_alone(copy: Path, tm
     assert not network.config.tie_word_embeddings
 
 
+@pytest.mark.parametrize("how", [{"layer_replication": [[0, 2], [1, 2]]}, {"lora_bias": True}])
+def test_adapters_that_cannot_be_merged_count_all_the_same(decoder: Path, tmp_path: Path, how: dict[str, Any]) -> None:
+    wanted = save_adapters(decoder, tmp_path, **how)
+    with torch.no_grad():
+        logits = network_of(tmp_path)(input_ids=torch.tensor([[5, 6, 300]])).logits
+    torch.testing.assert_close(logits, wanted, atol=1e-4, rtol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ({"init_lora_weights": "pissa_niter_2"}, "began as pissa_niter_2, which changed their base"),
+        ({"alora_invocation_tokens": [5]}, r"aLoRA.*not read here"),
+    ],
+)
+def test_adapters_whose_base_is_lost_are_refused(
+    decoder: Path, tmp_path: Path, how: dict[str, Any], message: str
+) -> None:
+    save_adapters(decoder, tmp_path, **how)
+    with pytest.raises(UserError, match=message):
+        network_of(tmp_path)
+
+
 def test_virtual_tokens_are_refused_by_their_name(decoder: Path, tmp_path: Path) -> None:
     network = transformers.AutoModelForCausalLM.from_pretrained(decoder)
     config = peft.PromptTuningConfig(task_type="CAUSAL_LM", num_virtual_tokens=2)
@@ -340,7 +364,7 @@ def test_adapters_that_do_not_fit_are_refused_by_name(decoder: Path, tmp_path: P
 
 
 def test_folders_that_hold_no_model_say_what_they_are(copy: Path) -> None:
-    weights, inner = copy / "model.safetensors", copy / "checkpoint-100"
+    weights = copy / "model.safetensors"
     with pytest.raises(UserError, match=r"hf:\./no-such: there is no such folder"):
         network_of(Path("no-such"), prefix="./")
     with pytest.raises(UserError, match=r"hf download a/b --revision v1 --local-dir DIR, then hf:DIR"):
@@ -350,14 +374,77 @@ def test_folders_that_hold_no_model_say_what_they_are(copy: Path) -> None:
     weights.write_text("version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 4932\n")
     with pytest.raises(UserError, match=r"model\.safetensors only points to a file of git LFS"):
         network_of(copy)
-    inner.mkdir()
-    (copy / "config.json").rename(inner / "config.json")
-    with pytest.raises(UserError, match="its models are in checkpoint-100: give one of these"):
+    settings = (copy / "config.json").read_bytes()
+    (copy / "config.json").write_text(weights.read_text())
+    with pytest.raises(UserError, match=r"config\.json only points to a file of git LFS"):
         network_of(copy)
-    for file in copy.glob("token*"):
-        file.unlink()
-    with pytest.raises(UserError, match="has no tokenizer"):
+    for name in ("checkpoint-100", "snapshots/0123abc"):
+        inner = copy / name
+        inner.mkdir(parents=True)
+        (copy / "config.json").unlink(missing_ok=True)
+        (inner / "config.json").write_bytes(settings)
+        with pytest.raises(UserError, match=f"its models are in {name}: give one of these"):
+            network_of(copy)
+        shutil.rmtree(inner)
+    (copy / "tokenizer.json").unlink()  # settings of a tokenizer are none
+    with pytest.raises(UserError, match=r"has no tokenizer \(tokenizer\.json, say\)"):
         load_tokenizer(transformers_library(), str(copy))
+
+
+@pytest.mark.parametrize(
+    ("file", "message"),
+    [
+        ("prover-q4.gguf", r"GGUF, which is not read here: serve it \(llama-server -m FILE\) and give openai:"),
+        ("zero_to_fp32.py", r"DeepSpeed: python zero_to_fp32\.py \. \. makes"),
+        ("pytorch_model_fsdp_0/__0_0.distcp", r"FSDP: accelerate merge-weights"),
+        ("consolidated.00.pth", r"give them in that of transformers"),
+        ("weights.npz", r"weights of MLX"),
+    ],
+)
+@pytest.mark.parametrize("has_config", [True, False])
+def test_models_in_another_form_say_in_which(copy: Path, file: str, message: str, has_config: bool) -> None:
+    (copy / "model.safetensors").unlink()
+    if not has_config:
+        (copy / "config.json").unlink()
+    (copy / file).parent.mkdir(exist_ok=True)
+    (copy / file).write_bytes(b"GGUF")
+    with pytest.raises(UserError, match=message):
+        network_of(copy)
+    if file.endswith(".gguf"):
+        with pytest.raises(UserError, match=message):
+            network_of(copy / file)
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("https://huggingface.co/owner/name/tree/main", "is a page; give hf:owner/name$"),
+        ("owner/name:Q4_K_M", "there is no such folder, and it is no id of the hub, which are OWNER/NAME"),
+        ("runs/sft/last", "there is no such folder, and it is no id of the hub"),
+    ],
+)
+def test_what_is_neither_folder_nor_id_is_said(spec: str, message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        load_network(transformers_library(), spec, HFOptions(), CPU)
+
+
+@pytest.mark.parametrize("named", ["Qwen2Tokenizer", "LlamaTokenizerFast"])
+def test_texts_are_cut_as_the_file_of_a_tokenizer_says_and_not_as_its_class_does(
+    copy: Path, named: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    from tokenizers import Tokenizer, pre_tokenizers
+
+    cut = Tokenizer.from_file(str(copy / "tokenizer.json"))
+    pieces = [pre_tokenizers.Split(" ", "isolated"), pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)]
+    cut.pre_tokenizer = pre_tokenizers.Sequence(pieces)
+    cut.save(str(copy / "tokenizer.json"))
+    set_config(copy, "tokenizer_config.json", tokenizer_class=named)
+    text = "theorem t (a : ℕ) : a + 12 = a\n  := by rw [h]"
+    tokenizer = load_tokenizer(transformers_library(), str(copy))
+    assert tokenizer(text)["input_ids"] == cut.encode(text).ids and tokenizer.eos_token == "</s>"
+    assert tokenizer.decode(cut.encode(text).ids) == text
+    theirs = transformers.AutoTokenizer.from_pretrained(copy)(text)["input_ids"]
+    assert ("as its tokenizer.json says" in caplog.text) == (theirs != cut.encode(text).ids)
 
 
 # -- damage ------------------------------------------------------------------------------------------------------------

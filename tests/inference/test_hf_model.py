@@ -119,6 +119,20 @@ def test_prompts_that_are_read_once_give_the_texts_of_the_librarys_own_loop(
     ours.close()
 
 
+@pytest.mark.parametrize("kind", ["phi3", "minimax"])
+def test_networks_that_mind_their_batch_write_as_they_do_alone(kind: str, tmp_path: Path) -> None:
+    ours = HFModel(str(save_other_decoder(tmp_path, kind)))
+    model, tokenizer = plain(tmp_path)
+    # Shorter and longer than the length beyond which other positions hold, and over it while they are written.
+    prompts = ["⊢ p", PROMPTS[1], PROMPTS[3]]
+    for prompt, (sample,) in zip(prompts, ours.generate(prompts, GREEDY, [0, 0, 0]), strict=True):
+        tokens = tokenizer(prompt, return_tensors="pt")
+        theirs = model.generate(**tokens, do_sample=False, max_new_tokens=12, pad_token_id=0)[0]
+        written = theirs[tokens["input_ids"].shape[1] :]
+        assert sample.text == tokenizer.decode(written, skip_special_tokens=True, clean_up_tokenization_spaces=False)
+    ours.close()
+
+
 def test_a_pause_lets_nothing_begin_until_it_ends(decoder: Path) -> None:
     ours = HFModel(str(decoder))
     ours.pause()

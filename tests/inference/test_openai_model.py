@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from nanoproof.common.errors import UserError
-from nanoproof.inference import openai_model
+from nanoproof.inference import openai_answers, openai_model
 from nanoproof.inference.language_model import GenerationOptions, TextSample
 from nanoproof.inference.model_options import TOKEN_VARIABLE, EndpointOptions
 from nanoproof.inference.openai_answers import listed_models
@@ -329,10 +329,10 @@ def writing(*choices: tuple[str | None, str | None]):  # type: ignore[no-untyped
 @pytest.mark.parametrize("chat", [False, True])
 @pytest.mark.parametrize(
     ("reason", "finished"),
-    [(why, True) for why in ("stop", "eos_token", "stop_sequence", "complete", "EOS", "something new")]
+    [(why, True) for why in ("stop", "eosFound", "stop_sequence", "complete", "EOS", "something new")]
     + [(why, True) for why in ("endTurn", "FinishReason.STOP", " stop ", {"type": "stop"})]
     + [(why, False) for why in ("length", "max_tokens", "model_length", "content_filter", None, "", {"type": "length"})]
-    + [(why, False) for why in ("FINISH_REASON_MAX_TOKENS", "maxTokens", "a new limit of tokens", "max-tokens")],
+    + [(why, False) for why in ("FINISH_REASON_MAX_TOKENS", "maxTokens", "a new limit of tokens", "truncated")],
 )
 def test_what_a_reason_means_is_in_one_table(server: OpenAIServer, chat: bool, reason: Any, finished: bool) -> None:
     server.writer = writing(("simp", reason))
@@ -348,6 +348,13 @@ def test_a_text_that_was_cut_off_is_a_sample_though_there_is_nothing_of_it(serve
     assert len(server.requests) == 1
 
 
+def test_texts_without_any_reason_are_said_once(server: OpenAIServer, caplog: pytest.LogCaptureFixture) -> None:
+    openai_answers._warned.clear()
+    server.writer = writing(("simp", None))
+    OpenAIModel(server.base, "tiny", QUICK).generate(["a", "b"], THREE, [1, 2])
+    assert caplog.text.count("without finish_reason") == 1
+
+
 def test_an_unknown_reason_is_said_once(server: OpenAIServer, caplog: pytest.LogCaptureFixture) -> None:
     server.writer = writing(("simp", "sat down"), ("", "sat down"))
     (samples,) = OpenAIModel(server.base, "tiny", QUICK).generate(["a"], THREE, [1])
@@ -355,8 +362,9 @@ def test_an_unknown_reason_is_said_once(server: OpenAIServer, caplog: pytest.Log
     assert caplog.text.count("sat down") == 1
 
 
-def test_a_text_that_the_server_failed_at_is_asked_for_again(server: OpenAIServer) -> None:
-    good, bad = writing(("simp", "stop")), writing(("half", "error"))
+@pytest.mark.parametrize("reason", ["error", "modelUnloaded", "prefill_failed"])
+def test_a_text_that_the_server_failed_at_is_asked_for_again(server: OpenAIServer, reason: str) -> None:
+    good, bad = writing(("simp", "stop")), writing(("half", reason))
     server.writer = lambda body: bad(body) if len(server.requests) == 1 else good(body)
     (samples,) = OpenAIModel(server.base, "tiny", QUICK).generate(["a"], THREE, [1])
     assert len(server.requests) == 2 and {sample.text for sample in samples} == {"simp"}
@@ -448,6 +456,135 @@ def test_a_stream_is_whole_where_every_text_has_ended(server: OpenAIServer, faul
     assert len(samples) == 3 and len(server.requests) == 1
 
 
+def events(*said: Any) -> bytes:
+    lines = [event if isinstance(event, bytes) else json.dumps(event).encode() for event in said]
+    return b"".join(b"data: " + line + b"\n\n" for line in lines)
+
+
+def piece(text: str | None, reason: str | None = None, **more: Any) -> dict[str, Any]:
+    return {"choices": [{"index": 0, "delta": {"content": text}, "finish_reason": reason, **more}]}
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        {"type": "ping"},
+        {"usage": {"completion_tokens": 3}},
+        {"choices": None, "usage": {"completion_tokens": 3}},
+        {"choices": [{"index": 0, "delta": None, "finish_reason": None}]},
+        b": PROCESSING",
+        b"",
+    ],
+)
+def test_what_a_stream_says_besides_its_texts_is_passed_over(server: OpenAIServer, between: Any) -> None:
+    # Declared as JSON, as proxies do; with the whole message at the end, as some do that put it together themselves.
+    whole = {"message": {"content": "simp"}}
+    stream = events(between, piece("si"), between, piece("mp"), piece("", "stop", **whole), b"[DONE]")
+    server.refusal = lambda body: (200, stream)
+    model = OpenAIModel(server.base, "tiny", replace(QUICK, patience=0.0, stream=True), chat=True)
+    ((sample,),) = model.generate(["a"], GenerationOptions(), [1])
+    assert (sample.text, sample.finished) == ("simp", True)
+
+
+def test_the_error_at_the_end_of_a_stream_is_told(server: OpenAIServer) -> None:
+    stream = events(piece("si"), {"error": {"message": "the provider is gone"}, **piece("", "error")})
+    server.refusal = lambda body: (200, stream)
+    model = OpenAIModel(server.base, "tiny", replace(QUICK, patience=0.0, stream=True), chat=True)
+    with pytest.raises(policy.PolicyServerError, match="the provider is gone"):
+        model.generate(["a"], THREE, [1])
+
+
+@pytest.mark.parametrize(("status", "times"), [(520, 2), (524, 2), (201, 1), (501, 1)])
+def test_statuses_of_proxies_pass_and_created_is_an_answer(server: OpenAIServer, status: int, times: int) -> None:
+    asked: list[Any] = []
+    good = {"choices": [{"index": 0, "message": {"content": "simp"}, "finish_reason": "stop"}]}
+    server.refusal = lambda body: asked.append(body) or (status if len(asked) == 1 else 200, good)
+    model = OpenAIModel(server.base, "tiny", QUICK, chat=True)
+    if status == 501:
+        with pytest.raises(policy.PolicyServerError, match="answered 501"):
+            model.generate(["a"], GenerationOptions(), [1])
+    else:
+        assert texts(model.generate(["a"], GenerationOptions(), [1])) == [["simp"]]
+    assert len(asked) == times
+
+
+def test_a_body_that_is_not_as_compressed_as_it_says_is_nonsense(server: OpenAIServer) -> None:
+    server.refusal = lambda body: (200, {"choices": []}, {"Content-Encoding": "gzip"})
+    with pytest.raises(policy.PolicyServerError, match="answered nonsense"):
+        OpenAIModel(server.base, "tiny", replace(QUICK, patience=0.0)).generate(["a"], THREE, [1])
+
+
+def test_a_server_that_loads_its_model_is_waited_for_where_its_name_is_asked(
+    server: OpenAIServer, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(openai_model, "TOLD_PAUSE_SECONDS", 0.02)
+    server.loading = 2
+    assert OpenAIModel(server.base, None, QUICK).name.endswith("#tiny")
+    assert caplog.text.count("503: Loading model; asked again for up to 20 s more") == 1
+    server.loading = 1000
+    with pytest.raises(policy.PolicyUnreachable, match="503: Loading model"):
+        OpenAIModel(server.base, None, replace(QUICK, patience=0.05))
+
+
+@pytest.mark.parametrize(
+    ("listed", "name"),
+    [(["openai/*"], "openai/gpt-9"), (["*"], "any"), (["a/b", "c"], "a/b:nitro"), (["a/b:free"], "a/b:free")],
+)
+def test_names_that_a_list_covers_without_having_them_are_taken(
+    server: OpenAIServer, listed: list[str], name: str
+) -> None:
+    server.models = listed
+    assert OpenAIModel(server.base, name, QUICK).name.endswith(f"#{name}")
+    with pytest.raises(UserError, match="there is no such model"):
+        server.models = ["a/b", "c"]
+        OpenAIModel(server.base, "b:nitro", QUICK)
+
+
+@pytest.mark.parametrize("folder", ["", "/api"])
+@pytest.mark.parametrize(
+    "answer",
+    [
+        (404, b"404 page not found"),
+        (405, b"<html>"),
+        (200, {"content": "simp", "stop": True}),
+        (200, {"error": "Unexpected endpoint or method. (POST /chat/completions)"}),
+    ],
+)
+def test_an_address_that_stops_too_early_is_told_so(server: OpenAIServer, folder: str, answer: Any) -> None:
+    server.refusal = lambda body: answer
+    model = OpenAIModel(server.base.replace("/v1", folder), "tiny", replace(QUICK, patience=0.0), chat=True)
+    with pytest.raises(policy.PolicyServerError, match=r"the address goes up to where \S+ follows, mostly /v1"):
+        model.generate(["a"], THREE, [1])
+
+
+def test_an_address_that_wants_another_scheme_or_form_is_told_so(server: OpenAIServer) -> None:
+    server.refusal = lambda body: (400, b"Client sent an HTTP request to an HTTPS server.")
+    with pytest.raises(UserError, match=r"give https://"):
+        OpenAIModel(server.base, "tiny", QUICK).generate(["a"], THREE, [1])
+    with pytest.raises(UserError, match=r"of Azure give https://HOST/openai/v1#DEPLOYMENT"):
+        OpenAIModel("https://x.example/openai/deployments/d/chat/completions?api-version=2024-10-21", None)
+
+
+@pytest.mark.parametrize(
+    ("said", "helps"),
+    [
+        ("Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.", True),
+        ("'max_tokens' or 'max_completion_tokens' is too large: 1024. This model's maximum context length is 9", False),
+    ],
+)
+def test_the_length_of_a_text_gets_its_other_name_where_the_first_is_unknown(
+    server: OpenAIServer, caplog: pytest.LogCaptureFixture, said: str, helps: bool
+) -> None:
+    server.refusal = lambda body: (400, {"error": {"message": said}}) if "max_tokens" in body else None
+    model = OpenAIModel(server.base, "tiny", QUICK)
+    if helps:
+        assert len(model.generate(["a"], THREE, [1])[0]) == 3
+    else:
+        with pytest.raises(policy.BadState, match="too large"):
+            model.generate(["a"], THREE, [1])
+    assert len(caplog.records) == int(helps)
+
+
 @pytest.mark.parametrize(("seconds", "is_there"), [(0.3, True), (3.0, False)])
 def test_who_waits_for_the_list_of_models_is_told(
     server: OpenAIServer,
@@ -486,6 +623,13 @@ def test_what_an_endpoint_says_is_told_wherever_it_says_it(server: OpenAIServer,
         OpenAIModel(server.base, "tiny", replace(QUICK, patience=0.0), chat=True).generate(["a"], THREE, [1])
 
 
+def test_a_quota_of_a_minute_passes(server: OpenAIServer) -> None:
+    said = {"error": {"message": "You exceeded your current quota.\nPlease retry in 9 s"}}
+    server.refusal = lambda body: (429, said)
+    with pytest.raises(policy.PolicyBusy):
+        OpenAIModel(server.base, "tiny", replace(QUICK, patience=0.0)).generate(["a"], THREE, [1])
+
+
 @pytest.mark.parametrize("number", [None, float("nan"), float("-inf"), -9999.0])
 def test_a_number_that_is_no_log_probability_counts_as_none(server: OpenAIServer, number: Any) -> None:
     message = {"message": {"content": "simp"}, "finish_reason": "stop", "index": 0}
@@ -507,6 +651,18 @@ def test_texts_that_all_have_one_number_stay_apart(server: OpenAIServer) -> None
 @pytest.mark.parametrize("listed", [[{"id": "tiny"}], {"models": [{"model": "tiny"}]}, {"data": [{"name": "tiny"}]}])
 def test_lists_of_models_of_other_makes_are_read(listed: Any) -> None:
     assert listed_models(listed) == ["tiny"]
+
+
+@pytest.mark.parametrize(
+    "listed",
+    [
+        {"data": [{"id": "a"}], "has_more": True},
+        {"data": [{"id": "gpt", "lifecycle_status": "preview"}]},
+        {"error": "no"},
+    ],
+)
+def test_lists_that_do_not_say_what_can_be_asked_for_are_none(listed: Any) -> None:
+    assert listed_models(listed) == []
 
 
 @pytest.mark.parametrize(("listed", "name"), [("tiny:latest", "tiny"), ("models/tiny", "tiny"), ("tiny", None)])
