@@ -122,9 +122,7 @@ def test_a_sorry_that_is_not_what_it_looks_like_is_spelled_out() -> None:
     assert file.theorem(file.gaps[0], "user", "s").source.endswith("i; (by sorry)")
     assert file.proved() == text
     file = file.with_proof(file.gaps[0], "rfl").with_proof(file.gaps[1], "left\nrfl")
-    assert file.proved().endswith(
-        "i; (by rfl)\n\ntheorem t : p := by\n  mine 1 focus left\n               rfl"
-    )
+    assert file.proved().endswith("i; (by rfl)\n\ntheorem t : p := by\n  mine 1 focus left\n               rfl")
 
 
 @pytest.mark.parametrize(

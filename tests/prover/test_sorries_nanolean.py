@@ -1,6 +1,7 @@
 """The examples of README and docs/search.md on the embedded prover, and proofs that go below their line in files."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Literal, cast
@@ -11,7 +12,7 @@ from nanoproof.actors.actor import ActorPool
 from nanoproof.actors.tasks import Task
 from nanoproof.lean.client import FleetServer
 from nanoproof.lean.lean_file import LeanFile
-from nanoproof.lean.types import LeanSession, SourceError, Theorem
+from nanoproof.lean.types import CheckReport, LeanSession, SourceError, Theorem
 from nanoproof.policy.factory import SOLVERS
 from nanoproof.prover.attempt import Attempt
 from nanoproof.prover.cli_input import SorryFiller, with_what_lacks
@@ -141,6 +142,29 @@ def test_a_sorry_for_several_goals_is_left_with_the_reason(
     text = "theorem t (p q : Prop) (h : p ∧ q) : q ∧ p := by\n  constructor\n  all_goals admit\n"
     filled(session, text, "simp_all")
     assert "line 3 t  not proved: expected exactly one sorry, Lean found 2: write one for" in capsys.readouterr().out
+
+
+def test_a_proof_that_what_follows_refuses_is_taken_out_again(
+    session: LeanSession, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    check = session.check
+    read = []
+
+    def guarded(source: str) -> CheckReport:
+        """Lean's answer where `#check s`, at the end of the file, says that `s` is proved otherwise."""
+        read.append(source)
+        report = check(source)
+        if "#check s" in source and "s : 1 = 1 := by\n  trivial" in source:
+            report = replace(report, errors=(*report.errors, "another message"), error_positions=())
+        return report
+
+    monkeypatch.setattr(session, "check", guarded)
+    text = "theorem s : 1 = 1 := by\n  sorry\n\ntheorem t : 2 = 2 := by\n  sorry\n\n#check s"
+    filler, complete = filled(session, text, "trivial")
+    assert not complete and [gap.name for gap in filler.file.open_gaps] == ["s"]
+    assert "#check s" not in next(source for source in read if "t : 2 = 2 := by\n  trivial" in source)
+    assert "1 of 2 proved, 1 left" in (said := capsys.readouterr().out)
+    assert "line 2 s is not written: what follows refuses its proof" in said
 
 
 def test_a_file_with_a_mistake_is_refused(session: LeanSession) -> None:
