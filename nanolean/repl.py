@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import IO, Any, Literal
 
 from nanolean.commands.declaration_info import DeclarationReader
+from nanolean.commands.earlier_runs import EarlierRuns
 from nanolean.commands.messages import CommandResult, LineMap, Message, SorryGoal
 from nanolean.commands.runner import run_text
 from nanolean.elab.session import Note
@@ -158,6 +159,7 @@ class Repl:
         self._next_env = 0
         self._next_state = 0
         self._sweeper = Sweeper()
+        self._earlier = EarlierRuns()
 
     # -- requests ------------------------------------------------------------------------------------------------
 
@@ -211,7 +213,11 @@ class Repl:
         before = EnvState(Environment()) if prelude else state
         made_by = Script() if number is None else self._env_scripts[number]
         script = Script((*made_by.commands, text), of_modules=made_by.of_modules or as_module)
-        result = run_text(before, text, header=number is None and not prelude, watch=all_tactics or root_goals)
+        is_file = number is None and not prelude
+        watch, declarations = all_tactics or root_goals, request.get("declarations") is True
+        # What is read over another environment is mostly one theorem.
+        earlier = self._earlier if is_file and not watch and not declarations else None
+        result = run_text(before, text, is_file, watch, earlier)
         if as_module:
             result.state = _end_of_module(result.state)
         lines = LineMap(text)
@@ -225,7 +231,7 @@ class Repl:
             answer["tactics"] = self._steps(result.steps, script, text, lines)
         if result.messages:
             answer["messages"] = [message_json(lines, message) for message in result.messages]
-        if request.get("declarations") is True:
+        if declarations:
             reader = DeclarationReader(text, lines)
             answer["declarations"] = [reader.describe(command, state) for command, state in result.declared]
         if request.get("constants") is True:

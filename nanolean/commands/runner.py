@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from nanolean.commands.declarations import run_axiom, run_declaration
+from nanolean.commands.earlier_runs import EarlierRuns, Run
 from nanolean.commands.inductive import run_inductive, run_structure
 from nanolean.commands.messages import CommandResult, LineMap, note_missing_library, read_header, run_set_option
 from nanolean.commands.reports import run_check, run_print, run_print_axioms
@@ -21,7 +22,7 @@ from nanolean.commands.scopes import (
     run_variable,
 )
 from nanolean.env_state import EnvState
-from nanolean.parser import ParseError, iter_commands
+from nanolean.parser import CommandParser, ParseError
 from nanolean.proof_errors import ProofError
 from nanolean.syntax import (
     AttributeCmd,
@@ -68,19 +69,26 @@ RUNNERS: dict[type[Command], Callable[[CommandResult, Any], None]] = {
 DECLARATIONS = (TheoremCmd, ExampleCmd, DefCmd, AxiomCmd, InductiveCmd, StructureCmd)
 
 
-def run_text(state: EnvState, text: str, header: bool = False, watch: bool = False) -> CommandResult:
+def run_text(
+    state: EnvState, text: str, header: bool = False, watch: bool = False, earlier: EarlierRuns | None = None
+) -> CommandResult:
     """Run every command of a text in order; a command with an error leaves the state as it was and the next one runs.
 
     With `header` the text is a whole file, which may begin with a header; with `watch` the `by` blocks and the tactics
-    that run are put on record. What is wrong comes back as messages; this raises nothing that a text can cause.
+    that run are put on record. A text that begins as one of the `earlier` ones goes on from where they part; of what
+    its beginning does, only state, messages and `sorry`s are in the result then. What is wrong comes back as messages;
+    this raises nothing that a text can cause.
     """
     result = CommandResult(state, text, watch=watch)
     lines = LineMap(text)
     if header:
         text = read_header(result, text)
     note_missing_library(result, text)
+    run = Run.of(state, result)
+    parser = CommandParser(text) if earlier is None else earlier.resume(run, text, result)
     try:
-        for command in iter_commands(text):
+        for command in parser.commands():
+            run.note(parser, result)
             if isinstance(command, ParseError):
                 offset = lines.offset(command.line, command.column)
                 unexpected = _UNEXPECTED.match(command.message)

@@ -105,13 +105,14 @@ class Tokens:
 
     __slots__ = ("cols", "ends", "kinds", "lines", "source", "starts", "texts")
 
-    def __init__(self, source: str) -> None:
+    def __init__(self, source: str, begin: int = 0) -> None:
+        """Read the tokens from the offset `begin` on, where one begins."""
         self.source = source
         self.kinds: list[int] = []
         self.texts: list[str] = []
         self.starts: list[int] = []
         self.ends: list[int] = []
-        _scan(source, self)
+        _scan(source, self, begin)
         self.lines = [0] + [match.end() for match in re.finditer("\n", source)]
         # Columns decide where a block ends; on a single line they are the offsets.
         if len(self.lines) == 1:
@@ -140,10 +141,9 @@ class Tokens:
         return ParseError(message, line, offset - self.lines[line - 1])
 
 
-def _scan(source: str, tokens: Tokens) -> None:
+def _scan(source: str, tokens: Tokens, offset: int) -> None:
     match_at, reserved = _TOKEN.match, RESERVED
     kinds, texts, starts, ends = tokens.kinds, tokens.texts, tokens.starts, tokens.ends
-    offset = 0
     while True:
         match = match_at(source, offset)
         assert match is not None  # the last two alternatives leave nothing over
@@ -251,8 +251,8 @@ NO_COLUMN = -1
 class Cursor:
     """A place in the tokens of one text. Methods that read something leave the cursor behind it."""
 
-    def __init__(self, source: str) -> None:
-        self.tokens = Tokens(source)
+    def __init__(self, source: str, begin: int = 0) -> None:
+        self.tokens = Tokens(source, begin)
         self.kinds = self.tokens.kinds
         self.texts = self.tokens.texts
         self.starts = self.tokens.starts

@@ -317,10 +317,13 @@ _MODIFIERS = (("private", "protected"), ("noncomputable",))
 class CommandParser(TacticParser):
     """One method per form of command."""
 
+    begun = 0
+    """The first token of the command that `commands` gave last."""
+
     def commands(self) -> Iterator[stx.Command | ParseError]:
         """Parse all commands; after an error parsing resumes at the next word that starts a command."""
         while self.kinds[self.i] != EOF:
-            first = self.i
+            first = self.begun = self.i
             # Column 0 is where the next command begins: a term goes on to the right of it only.
             self.depth, self.column, self.in_block, self.cdots = 0, 0, False, None
             try:

@@ -20,7 +20,7 @@ from nanoproof.lean.lexical import (
     spans,
     without_header,
 )
-from nanoproof.lean.source import parse_declaration, sorries
+from nanoproof.lean.source import NAME, parse_declaration, sorries
 from nanoproof.lean.types import Theorem
 
 LONGEST_TEXT = 100_000
@@ -37,11 +37,10 @@ LONGEST_COMMENT = 3_000
 
 # How models mark where their thoughts begin, and where an answer does. An answer's own end is where thoughts begin
 # again: nothing behind it counts.
-_TAGS_OF_THOUGHTS = (
-    "think|thinking|thought|thoughts|thought_process|reasoning|reflection|scratchpad|analysis|seed:think"
-)
+_THOUGHTS = "(?:think|thinking|thoughts?|thought_process|reasoning|reflection|scratchpad|analysis|monologue)"
+_TAGS_OF_THOUGHTS = rf"(?:\w+[:_])?{_THOUGHTS}"
 _THOUGHTS_BEGIN = (
-    rf"<(?:{_TAGS_OF_THOUGHTS})>",  # DeepSeek-R1, Qwen3, EXAONE, Seed-OSS
+    rf"<{_TAGS_OF_THOUGHTS}>|<\|{_THOUGHTS}\|>",  # DeepSeek-R1, Qwen3, EXAONE, `seed:think`, `longcat_think`
     r"</(?:answer|final_answer|response|solution)>",
     r"<\|(?:begin_of_thought|end_of_solution)\|>",  # Sky-T1, OpenThinker
     r"<\|(?:START_THINKING|END_RESPONSE)\|>",  # Command A Reasoning
@@ -55,10 +54,10 @@ _THOUGHTS_BEGIN = (
     r"|</s>|<eos>|<end_of_turn>|<turn\|>|<｜end▁of▁sentence｜>|\[\|endofturn\|\]",
 )
 _ANSWER_BEGINS = (
-    rf"</(?:{_TAGS_OF_THOUGHTS})>",
+    rf"<(?:\s*/\s*\|?|\|\s*/\s*){_TAGS_OF_THOUGHTS}\s*\|?>",  # sampled texts have a blank in it at times
     r"<(?:answer|final_answer|response|solution)>",
-    r"<\|(?:end_of_thought|begin_of_solution)\|>",
-    r"<\|(?:END_THINKING|START_RESPONSE)\|>",
+    rf"<[|｜]end[_▁](?:of[_▁])?{_THOUGHTS}[|｜]>|<\|begin_of_solution\|>",
+    r"<\|START_RESPONSE\|>",
     r"\[/THINK\]",
     r"◁/think▷",
     r"<channel\|>",
@@ -326,6 +325,10 @@ class _Head:
     value: int
 
 
+# They may be left out: Lean names universes by itself.
+_UNIVERSES_OF_NAME = re.compile(rf"(\A\s*{NAME})\.\{{[^}}]*\}}")
+
+
 def _heads(text: str) -> Iterator[_Head]:
     """Yield the declarations of a text, the last first."""
     code, masked = blank_comments(text), mask(text)
@@ -334,7 +337,7 @@ def _heads(text: str) -> Iterator[_Head]:
         assign = find_top_level(masked[:end], ":=", keyword.end())
         end = keyword.start()
         if assign >= 0:
-            yield _Head(end, _compact(code[keyword.end() : assign]), assign + 2)
+            yield _Head(end, _statement_of(code[keyword.end() : assign]), assign + 2)
 
 
 @dataclass(frozen=True)
@@ -353,7 +356,12 @@ def _given(theorem: Theorem) -> _Given | None:
         return None
     code = blank_comments(theorem.source)
     statement = re.sub(r"^\w+", "", code[given.keyword : given.assign])
-    return _Given(code[: given.keyword], _compact(statement), code[given.sorry_end :])
+    return _Given(code[: given.keyword], _statement_of(statement), code[given.sorry_end :])
+
+
+def _statement_of(code: str) -> str:
+    """Return name and statement of a theorem without blanks, and without the universes behind its name."""
+    return _compact(_UNIVERSES_OF_NAME.sub(r"\1", code))
 
 
 def _states(theorem: Theorem, text: str) -> bool:

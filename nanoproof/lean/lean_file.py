@@ -167,9 +167,15 @@ class LeanFile:
         """Return that text in pieces: what stands before the first command, then each command of its outline."""
         return self._rewrite((), None)
 
-    def checked(self) -> str:
-        """Return what Lean checks: the text with the proofs, without imports, behind what comes `before` it."""
-        text = without_header(self.proved())
+    def checked(self, up_to: Gap | None = None) -> str:
+        """Return what Lean checks: the text with the proofs, without imports, behind what comes `before` it.
+
+        With `up_to` it ends with the command that holds this `sorry`.
+        """
+        pieces = self.pieces()
+        if up_to is not None:
+            pieces = pieces[: outline(self.text).command_at(up_to.start) + 2]
+        text = without_header("".join(pieces))
         if not STAND_IN.search(self.before):
             return self.before + text
         return _with_axioms(self.before, [text])

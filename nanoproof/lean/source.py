@@ -17,7 +17,11 @@ from nanoproof.lean.types import SourceError, Theorem
 # `h.sorry`, `sorry'` and `«not sorry»` are other names. A dot with nothing before it is a bullet: `.sorry`.
 _NEW_WORD = r"(?<![\w'«])(?<!\S\.)"
 _SORRY = re.compile(r"«[^«»\n]*»|" + _NEW_WORD + r"(?P<sorry>sorry)(?![\w.'])")
-_ADMIT = re.compile(_NEW_WORD + r"admit(?=[ \t\r]*(?:$|[,:;)}|\]⟩]|<;>|·|(?:then|else|in)\b))", re.MULTILINE)
+_ADMIT = re.compile(
+    _NEW_WORD + r"admit(?=[ \t\r]*(?:$|[,:;)}|\]⟩@]|<;>|<\|>|·|(?:then|else|in|end|theorem|lemma|example|def|namespace|"
+    r"section|private|protected|open|variable|termination_by|decreasing_by)\b))",
+    re.MULTILINE,
+)
 """Matches the tactic `admit`, a `sorry` by another name (of the same length), where more tactics or nothing follows.
 
 It is no keyword: a hypothesis or constant may have this name, so `sorries` looks at what stands before it.
@@ -44,8 +48,14 @@ _AT_THE_MARGIN = (
     r"library_note|assert_not_exists|suppress_compilation|unsuppress_compilation|initialize_simps_projections|"
     r"register_\w+|declare_\w+|grind_pattern|binder_predicate"
 )
+# Lean's keywords need no line of their own. What is in a quotation, `(command| theorem ..`, is no command.
+_ON_ITS_LINE = r"(?:(?<=[^\s(|])[ \t]+|(?<=[)\]}⟩]))"
+_BEHIND = rf"(?=(?:{IN_FRONT}[ \t]+)*{MODIFIERS}(?:theorem|lemma|example|def|abbrev|axiom)(?![\w.']))"
+_BEGIN = rf"(?:^[ \t]*|{_ON_ITS_LINE}{_BEHIND})"
+"""Matches what is before a declaration: the begin of a line, or another command that ends on its line."""
 COMMAND = re.compile(
-    rf"^[ \t]*(?:{IN_FRONT}[ \t]+)*{MODIFIERS}(?P<declaration>theorem|lemma|example|{_DATA})(?![\w.'])"
+    rf"{_BEGIN}(?:{IN_FRONT}[ \t]+)*{MODIFIERS}(?P<declaration>theorem|lemma|example|{_DATA})(?![\w.'])"
+    rf"|{_ON_ITS_LINE}(?:namespace|section|end|mutual|variable|universe)(?![\w.'])"
     rf"|^[ \t]*(?:@\[|(?P<scope>{_COMMAND_WORDS})(?![\w.'])"
     rf"|(?:{_ALSO_IN_PROOFS})(?![\w.'])(?![^\n]*[ \t]in(?![\w.'])))"
     rf"|^(?:#[a-z]|(?:{_AT_THE_MARGIN})(?![\w.']))",
@@ -59,7 +69,11 @@ NAME = r"(?:«[^»\n]*»|[^\s:({\[⦃⟨.«]+)(?:\.(?:«[^»\n]*»|[^\s:({\[⦃�
 
 # -- Whether a `sorry` is a tactic or a term, and how a proof is put in its place ------------------------------------
 
-_TACTICS_FOLLOW = re.compile(r"(?:(?<![\w.'])(?:by|decreasing_by|all_goals|any_goals|try|repeat'?|focus)|·|<;>)\Z")
+_TACTICS_FOLLOW = re.compile(
+    r"(?:(?<![\w.'])(?:by|decreasing_by|all_goals|any_goals|try|repeat1?'?|iterate(?:[ \t]+\d+)?|focus|classical|"
+    r"fail_if_success|(?:pick|work_on)_goal[ \t]+\d+|with_(?:reducible(?:_and_instances)?|unfolding_all))"
+    r"|·|<;>(?:[ \t]*\[)?|<\|>)\Z"
+)
 _TERM_FOLLOWS = re.compile(r"(?::=|<\||[,⟨$▸←↦]|(?<![\w.'])(?:from|exact))\Z")
 _BY = re.compile(r"(?<![\w.'])by(?![\w.'])")
 _ARM = re.compile(r"[ \t]*\|[^\n]*?=>\s*")
@@ -256,7 +270,7 @@ def _ends_with_word(text: str, word: str) -> bool:
 # -- The declaration with the `sorry` --------------------------------------------------------------------------------
 
 _DECLARATION = re.compile(
-    rf"^(?P<before>[ \t]*(?:{IN_FRONT}[ \t]+)*)"
+    rf"(?P<before>{_BEGIN}(?:{IN_FRONT}[ \t]+)*)"
     rf"(?P<modifiers>{MODIFIERS})"
     r"(?P<keyword>theorem|lemma|example|def)(?![\w.'])"
     rf"(?:\s+(?P<name>{NAME})(?:\.\{{[^}}]*\}})?)?",

@@ -25,6 +25,7 @@ from nanoproof.lean.source import (
     up_to_value,
 )
 from nanoproof.lean.types import CheckReport, LeanCalls, Theorem
+from nanoproof.prover.resting import SORRY_AXIOM
 
 RUNGS = ("replayed", "words", "whole_text", "no_sorry", "axioms", "one_block", "statement")
 """What a proof has to pass, in this order; docs/checking.md says what each stops."""
@@ -186,9 +187,16 @@ class _FinalCheck:
         self.errors = given.errors
         if given.errors:  # there is no proof in this text
             self._hold("statement", f"Lean refuses the statement by itself: {_first_line(given.errors)}", fault=True)
+        for known, axioms in given.axioms_of:
+            # Where the text was read wrongly, the `sorry` may be in another theorem, about which nothing was asked.
+            if known.rpartition(".")[2] == name and SORRY_AXIOM not in axioms:
+                self._hold("statement", f"the `sorry` is not in the theorem {self._own_name()}")
         before, after = _statement(given, name), _statement(enclosed, name)
         self._hold("statement", (not after or before != after) and f"`{before}` is given, `{after}` is what is proved")
-        self.statement = after.replace(name, parse_declaration(self.source, whole=False).name or "example")
+        self.statement = after.replace(name, self._own_name())
+
+    def _own_name(self) -> str:
+        return parse_declaration(self.source, whole=False).name or "example"
 
     def _hold(self, rung: str, reason: str | bool | int | Sequence[str], fault: bool = False) -> None:
         self.rungs[rung] = not reason

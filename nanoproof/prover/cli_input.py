@@ -234,6 +234,8 @@ class SorryFiller:
         self.file = file
         self._report = session.check(file.checked())
         self._as_given = self._report
+        self._is_read = True
+        """Whether Lean has read the whole file with all proofs that are in it."""
         self.first_error = first_error(self._report, file.checked(), _lines_before(file))
         if self.errors and not tolerant:
             raise SourceError(f"Lean refuses the file: {self.first_error}")
@@ -259,13 +261,16 @@ class SorryFiller:
         return TrustingSession(session, self.file.axioms)
 
     def fill(self, session: LeanCalls, gap: Gap, prove: Prove) -> Filled:
-        """Try one `sorry`; its proof is kept if Lean accepts the file with it. Raises LeanError if the server fails."""
+        """Try one `sorry`; its proof is kept if Lean accepts the file up to there, until `judge` has read all of it.
+
+        Raises LeanError if the server fails.
+        """
         if gap.skip_reason:
             return Filled(gap, "left alone", gap.skip_reason)
         attempt = prove(self.trusting(session), self.theorem(gap))
         if attempt.outcome != "proven":
             return Filled(gap, "not proved", self.explain(gap, attempt), attempt)
-        if reason := self.accept(session, gap, attempt.proof):
+        if reason := self.accept(session, gap, attempt.proof, whole=False):
             return Filled(gap, "not proved", reason, attempt)
         rest = self.rest_of(gap, (attempt.check or {}).get("rests_on", ()))
         return Filled(gap, "conditional" if rest.is_conditional else "proved", "", attempt, rest)
@@ -293,16 +298,28 @@ class SorryFiller:
             message = message.replace(f"`{axiom}`", axiom).replace(axiom, place.described(self.file.path))
         return message
 
-    def accept(self, session: LeanCalls, gap: Gap, proof: str) -> str:
-        """Keep a proof if Lean accepts the file with it; returns why not. Raises LeanError if the server fails."""
+    def accept(self, session: LeanCalls, gap: Gap, proof: str, whole: bool = True) -> str:
+        """Keep a proof if Lean accepts the file with it; returns why not. Raises LeanError if the server fails.
+
+        If not `whole`, the file is read up to its theorem only, and as a whole once for all proofs, by `judge`.
+        """
         if PLACEHOLDER in proof:
             return "the proof names what stands for a sorry"
         file = self.file.with_proof(gap, proof)
-        report = session.check(file.checked())
+        report = session.check(file.checked(None if whole else gap))
         if news := self._news(report):
             return f"the proof does not fit into the file: {self._in_words(news[0])}"
-        self.file, self._report = file, report
+        self.file, self._report, self._is_read = file, report, whole
         return ""
+
+    def _read_whole(self, session: LeanCalls) -> None:
+        """Check the file as a whole, with all proofs, and take out those that do not fit."""
+        self._report, self._is_read = session.check(self.file.checked()), True
+        if self._news(self._report):
+            # What stands further down depends on a proof, as a `#guard_msgs` may. Each alone shows on which.
+            filled, self.file, self._report = self.file.filled, self.file.without(self.file.gaps), self._as_given
+            for gap, proof in filled:
+                self.accept(session, gap, proof)
 
     def rest_of(self, gap: Gap, axioms: Collection[str]) -> Rest:
         """Tell what a proof rests on by the axioms that its final check has found; what stands for a `sorry` is one."""
@@ -318,6 +335,8 @@ class SorryFiller:
         where it says nothing, as in a file with errors, what the proof's own final check has found counts. Raises
         LeanError if the server fails.
         """
+        if not self._is_read:
+            self._read_whole(session)
         rests = self._judge(self.file, session)
         self.conditional = {gap: rest for gap, rest in rests.items() if rest.is_conditional}
         # A proof that rests on a conditional one rests on what is open once that one is taken out.

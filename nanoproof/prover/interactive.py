@@ -193,6 +193,8 @@ class InteractiveProver:
             summary += f", {left} left in the file"
         print_lines([summary])
         for done in tried:
+            if done.outcome in ("proved", "conditional") and done.gap in filler.file.open_gaps:
+                print_lines([f"line {done.gap.line} {done.gap.name} is not written: what follows refuses its proof"])
             if done.gap in filler.conditional and done.attempt is not None:
                 condition = filler.conditional[done.gap].condition(filler.file.path)
                 proof = "\n    ".join(done.attempt.proof.split("\n"))

@@ -21,6 +21,10 @@ MARKED = {
     "tags": f"<think>{TRIED}</think>\n\n{{}}",
     "the opening tag was in the prompt": f"{TRIED}\n</think>\n\n{{}}",
     "thoughts in capitals": f"<Think>{TRIED}</Think>{{}}",
+    "a blank in the closing tag": f"{TRIED}\n</ think >\n{{}}",
+    "a tag with a name before it": f"{TRIED}\n</longcat_think>\n{{}}",
+    "tags between bars": f"<|think|>{TRIED}<|/think|>\n{{}}",
+    "an end between bars": f"{TRIED}<｜end▁of▁thinking｜>\n{{}}",
     "nested mention of the tag": f"<think>The tag <think> is odd. {TRIED}</think>{{}}",
     "the tag twice": f"<think>{TRIED}</think> hm </think>\n{{}}",
     "another word": f"<thinking>{TRIED}</thinking>\n{{}}",
@@ -266,6 +270,12 @@ def test_a_statement_may_be_repeated_with_other_forms_of_its_symbols() -> None:
     assert read_proofs(theorem, "theorem t (p q : Prop) : p ∧ q → (q \\/ p <-> 1 ≤ 2) := by\n  simp") == ["simp"]
     with pytest.raises(Unreadable, match="another theorem"):
         read_proofs(Theorem("theorem t : 1 ≠ 2 := by\n  sorry"), "theorem t : 1 != 2 := by\n  simp")
+
+
+def test_a_statement_may_be_repeated_without_its_universes() -> None:
+    theorem = Theorem("theorem t.{u} {α : Sort u} (a : α) : a = a := by\n  sorry")
+    for name in ("t", "t.{u}"):
+        assert read_proofs(theorem, f"theorem {name} {{α : Sort u}} (a : α) : a = a := by\n  rfl") == ["rfl"]
 
 
 def test_of_equal_statements_the_last_one_is_the_theorem() -> None:

@@ -5,7 +5,9 @@ from collections import Counter
 import pytest
 
 from nanoproof.lean import lean_file
+from nanoproof.lean.declarations import declared_names
 from nanoproof.lean.lean_file import PLACEHOLDER, LeanFile
+from nanoproof.lean.source import parse_declaration
 from nanoproof.lean.types import SourceError
 
 TEXT = """\
@@ -110,7 +112,7 @@ def test_definitions_behind_one_that_is_not_complete_are_no_code() -> None:
 
 
 def test_a_sorry_that_is_not_what_it_looks_like_is_spelled_out() -> None:
-    text = "theorem s : p := by\n  exact have h := i; sorry\n\ntheorem t : p := by\n  iterate 1 sorry"
+    text = "theorem s : p := by\n  exact have h := i; sorry\n\ntheorem t : p := by\n  mine 1 sorry"
     file = LeanFile.parse(text)
     one, two = map(file.stand_in, file.gaps)
     assert f"i; exact {one}" in file.assuming(file.gaps) and f"1 {two}" in file.assuming(file.gaps)
@@ -120,7 +122,31 @@ def test_a_sorry_that_is_not_what_it_looks_like_is_spelled_out() -> None:
     assert file.theorem(file.gaps[0], "user", "s").source.endswith("i; (by sorry)")
     assert file.proved() == text
     file = file.with_proof(file.gaps[0], "rfl").with_proof(file.gaps[1], "left\nrfl")
-    assert file.proved().endswith("i; (by rfl)\n\ntheorem t : p := by\n  iterate 1 focus left\n                  rfl")
+    assert file.proved().endswith("i; (by rfl)\n\ntheorem t : p := by\n  mine 1 focus left\n               rfl")
+
+
+@pytest.mark.parametrize(
+    ("line", "names"),
+    [
+        ("namespace A theorem t : p := by sorry", ["A.t"]),
+        ("section theorem t : p := by sorry end theorem u : p := by sorry", ["t", "u"]),
+        ("theorem s : p := q theorem t : p := by sorry", ["s", "t"]),
+        ("example : p := (q)theorem t : p := by sorry", ["t"]),
+        ("def s := q /-- doc -/ @[simp] private lemma t : p := by sorry", ["s", "t"]),
+        ("theorem s : p := by simp open Nat in theorem t : p := sorry", ["s", "t"]),
+        ("variable (p : Prop) theorem t : p := by admit end A theorem u : p := by sorry", ["t", "u"]),
+        ("#check s theorem t : p := by sorry", ["t"]),
+        ("open Nat in theorem t : p := by sorry", ["t"]),
+        ("macro `(command| theorem s : p := q)\ntheorem t : p := by sorry", ["t"]),
+    ],
+)
+def test_commands_need_no_line_of_their_own(line: str, names: list[str]) -> None:
+    file = LeanFile.parse(line)
+    assert declared_names(line) == names
+    assert [gap.name for gap in file.gaps] == [name.rpartition(".")[2] for name in names][-len(file.gaps) :]
+    assert not any(gap.skip_reason for gap in file.gaps) and file.proved() == line
+    source = file.theorem(file.gaps[0], "user", "t").source
+    assert parse_declaration(source).name == file.gaps[0].name and line[: file.gaps[0].start] in source + " admit"
 
 
 def test_line_ends_are_written_as_they_were() -> None:

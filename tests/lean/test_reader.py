@@ -11,7 +11,7 @@ from nanoproof.data.theorems.theorem_sets import read_theorem_file
 from nanoproof.lean.declarations import declarations, declared_names, open_scopes
 from nanoproof.lean.file_theorems import theorems_of
 from nanoproof.lean.lean_file import PLACEHOLDER, LeanFile
-from nanoproof.lean.source import parse_declaration
+from nanoproof.lean.source import parse_declaration, sorries
 
 NAMES = st.sampled_from(["a", "b'", "foo.bar", "«x y»", "c₁", "«end».d"])
 FRONTS = st.sampled_from(
@@ -176,6 +176,28 @@ def test_an_open_instance_may_be_needed_wherever_its_type_is(declared: str) -> N
     *_, theorem = theorems_of(text)
     kind = "def" if "def" in declared else "instance"
     assert theorem.skipped == f"it may rest on the {kind} bar (line 2), which holds a sorry"
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "iterate 2 ",
+        "iterate ",
+        "constructor <;> ",
+        "constructor <;> [skip; ",
+        "repeat1 ",
+        "classical ",
+        "pick_goal 2; ",
+        "with_reducible ",
+        "fail_if_success ",
+        "simp <|> ",
+        "first | (",
+    ],
+)
+def test_admit_is_a_sorry_behind_whatever_takes_a_tactic(before: str) -> None:
+    behind = "]" * before.count("[") + ")" * before.count("(")
+    masked = f"theorem t : p ∧ p := by\n  {before}admit{behind}"
+    assert [match.start() for match in sorries(masked)] == [masked.index("admit")]
 
 
 def test_admit_is_a_sorry_only_where_it_is_a_tactic() -> None:

@@ -46,6 +46,13 @@ def test_the_final_check_takes_honest_proofs():
     assert accepted("(n : Nat) : 0 + n = n", "induction n with\n| zero => rfl\n| succ n ih => rw [Nat.add_succ, ih]")
 
 
+def test_a_theorem_is_not_proved_that_nothing_was_asked_about():
+    # Our reader takes `1theorem` for no keyword, and asks about `seen`.
+    source = "axiom bad : False\ntheorem seen : 1 = 1 := @rfl Nat 1theorem boom : False := by\n  sorry"
+    verdict = check_proof(LocalChecker(), Theorem(source), "exact bad")
+    assert not verdict.accepted and verdict.reason == "the `sorry` is not in the theorem seen"
+
+
 PROOFS_OF_FALSE = {
     "nothing": "skip",
     "sorry": "sorry",

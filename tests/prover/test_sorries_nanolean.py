@@ -1,6 +1,7 @@
 """The examples of README and docs/search.md on the embedded prover, and proofs that go below their line in files."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Literal, cast
@@ -11,7 +12,7 @@ from nanoproof.actors.actor import ActorPool
 from nanoproof.actors.tasks import Task
 from nanoproof.lean.client import FleetServer
 from nanoproof.lean.lean_file import LeanFile
-from nanoproof.lean.types import LeanSession, SourceError, Theorem
+from nanoproof.lean.types import CheckReport, LeanSession, SourceError, Theorem
 from nanoproof.policy.factory import SOLVERS
 from nanoproof.prover.attempt import Attempt
 from nanoproof.prover.cli_input import SorryFiller, with_what_lacks
@@ -125,7 +126,7 @@ open Nat in theorem opened (p q : Prop) (h : p) (g : q) : p ∧ q := by sorry
 def test_no_place_of_a_sorry_stands_in_the_way_of_what_follows(session: LeanSession, tactics: tuple[str, ...]) -> None:
     filler, _ = filled(session, EVERYWHERE, *tactics)
     assert [gap.name for gap in filler.file.open_gaps] == ["f"], filler.file.proved()
-    assert sorted(gap.name for gap in filler.file.flipped) == ["tactic", "term"]
+    assert [gap.name for gap in filler.file.flipped] == ["term"]
 
 
 @pytest.mark.parametrize("behind", [";", "; done", "\n  done", " <;> simp", "\n  -- more\n  all_goals simp"])
@@ -143,6 +144,29 @@ def test_a_sorry_for_several_goals_is_left_with_the_reason(
     assert "line 3 t  not proved: expected exactly one sorry, Lean found 2: write one for" in capsys.readouterr().out
 
 
+def test_a_proof_that_what_follows_refuses_is_taken_out_again(
+    session: LeanSession, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    check = session.check
+    read = []
+
+    def guarded(source: str) -> CheckReport:
+        """Lean's answer where `#check s`, at the end of the file, says that `s` is proved otherwise."""
+        read.append(source)
+        report = check(source)
+        if "#check s" in source and "s : 1 = 1 := by\n  trivial" in source:
+            report = replace(report, errors=(*report.errors, "another message"), error_positions=())
+        return report
+
+    monkeypatch.setattr(session, "check", guarded)
+    text = "theorem s : 1 = 1 := by\n  sorry\n\ntheorem t : 2 = 2 := by\n  sorry\n\n#check s"
+    filler, complete = filled(session, text, "trivial")
+    assert not complete and [gap.name for gap in filler.file.open_gaps] == ["s"]
+    assert "#check s" not in next(source for source in read if "t : 2 = 2 := by\n  trivial" in source)
+    assert "1 of 2 proved, 1 left" in (said := capsys.readouterr().out)
+    assert "line 2 s is not written: what follows refuses its proof" in said
+
+
 def test_a_file_with_a_mistake_is_refused(session: LeanSession) -> None:
     with pytest.raises(SourceError, match=r"^Lean refuses the file: line 2, column 19: Unknown identifier `x`$"):
         filled(session, "theorem t : 1 = 1 := by sorry\nexample : 1 = 1 := x")
@@ -153,6 +177,16 @@ def test_a_theorem_that_uses_one_with_a_sorry_does_not_make_the_file_complete(se
     filler, complete = filled(session, text, "exact wrong.symm")
     assert not complete and filler.file.proved().endswith("2 = 1 := by\n  exact wrong.symm")
     assert filler.settled.proved() == text, "and it is not written"
+
+
+@pytest.mark.parametrize("before", ["theorem a : True := trivial", "namespace A", "example : True := (trivial)"])
+def test_a_false_theorem_on_the_line_of_another_command_is_not_proved_by_an_open_one(
+    session: LeanSession, before: str
+) -> None:
+    text = f"theorem wrong (n : Nat) : n = n + 1 := by sorry\n{before} theorem uses (n : Nat) : n = n + 1 := by sorry"
+    filler, _ = filled(session, text, "exact wrong n")
+    assert [gap.name for gap in filler.conditional] == ["uses"]
+    assert filler.settled.proved() == text
 
 
 RESTING = """\
