@@ -42,10 +42,12 @@ def run_namespace(result: CommandResult, cmd: NamespaceCmd) -> None:
 
 
 def run_section(result: CommandResult, cmd: SectionCmd) -> None:
-    """Enter a section."""
+    """Enter a section; `section A.B` is two."""
     state = result.state
-    _check_depth(state, cmd)
-    result.state = state.push(OpenScope("section", cmd.name or "", state.scope.namespace))
+    for part in (cmd.name or "").split("."):
+        _check_depth(state, cmd)
+        state = state.push(OpenScope("section", part, state.scope.namespace))
+    result.state = state
 
 
 def _check_depth(state: EnvState, cmd: NamespaceCmd | SectionCmd) -> None:

@@ -112,6 +112,13 @@ def test_refuses(text: str, message: str):
     assert any(message in error for error in errors(text))
 
 
+@pytest.mark.parametrize(
+    "text", ["section A.B\nend A.B", "section A.B\nend B\nend A", "namespace N.A\nsection B\nend A.B"]
+)
+def test_end_closes_a_scope_for_each_part_of_its_name(text: str):
+    assert errors(text) == []
+
+
 def test_a_failed_command_does_not_stop_the_next_one():
     result = run("example : 1 = 2 := rfl\ntheorem ok : 1 = 1 := rfl\n#print axioms ok")
     assert [message.severity for message in result.messages] == ["error", "info"]

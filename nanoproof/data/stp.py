@@ -52,6 +52,8 @@ OF_LEANWORKBOOK = "lean_workbook"
 """What a prompt on a problem of LeanWorkbook holds."""
 FORMATS = ("stp", "nanoproof")
 _BY = re.compile(r":=\s*by(?![\w.'!?])")
+_BEHIND_BLOCK = re.compile(r"(?<![\w.'«])(?:where|termination_by|decreasing_by)(?![\w.'»])")
+_CODE = re.compile(r"\S")
 
 # -- Traced theorems -------------------------------------------------------------------------------------------------
 
@@ -76,11 +78,13 @@ class SourceTheorem:
 
     @property
     def declaration(self) -> Declaration | None:
-        """Return the theorem in its text; None where there is none."""
-        for declaration in outline(self.text).declarations:
-            if declaration.keyword in ("theorem", "lemma"):
+        """Return the theorem in its text, on whose lines there may be others; None where there is none."""
+        theorems = [each for each in outline(self.text).declarations if each.keyword in ("theorem", "lemma")]
+        for declaration in theorems:
+            # Its text may be without the namespaces around it.
+            if f".{self.full_name}".endswith(f".{declaration.full_name}"):
                 return declaration
-        return None
+        return theorems[0] if theorems else None  # one that `to_additive` has made has another name
 
 
 def whole_statement(text: str) -> str:
@@ -218,11 +222,15 @@ def _own_proof(theorem: SourceTheorem) -> Row:
     block = _BY.match(declaration.masked, declaration.statement_end)
     if block is None:
         raise LeftOut("its proof is no block of tactics")
-    lines = theorem.text[block.end() :].strip("\n").split("\n")
-    # The first line may be that of `by`: its indentation says nothing about the others'.
-    proof = "\n".join([lines[0].strip(), *_dedented(lines[1:])]).strip()
-    if not proof:
+    masked, end = declaration.masked, declaration.end
+    if more := _BEHIND_BLOCK.search(masked, block.end(), end):
+        raise LeftOut(f"`{more.group()}` belongs to its proof")
+    first = _CODE.search(masked, block.end(), end)
+    if first is None:
         raise LeftOut("its proof is empty")
+    column = first.start() - theorem.text.rfind("\n", 0, first.start()) - 1
+    is_below = "\n" in masked[block.end() : first.start()]
+    proof = _dedented(theorem.text[first.start() : end].split("\n"), column, is_below)
     head = theorem.text[: declaration.statement_end].rstrip()
     try:
         # On a line of its own: a comment at the end of the statement would swallow it.
@@ -231,9 +239,21 @@ def _own_proof(theorem: SourceTheorem) -> Row:
         raise LeftOut("its statement cannot be read") from error
 
 
-def _dedented(lines: Sequence[str]) -> list[str]:
-    margin = min((len(line) - len(line.lstrip()) for line in lines if line.strip()), default=0)
-    return [line[margin:].rstrip() for line in lines]
+def _dedented(lines: Sequence[str], column: int, is_below: bool) -> str:
+    """Move a block of tactics to the margin; the first of its lines begins with the tactic that is at `column`.
+
+    `is_below` is false if that is on the line of the `by`.
+    """
+    margins = [len(line) - len(line.lstrip()) for line in lines[1:] if line.strip()]
+    if not is_below and margins and min(margins) < column:
+        column = min(margins) - 2  # none is in the column of the first tactic, so that all go on with it
+    moved = [lines[0].rstrip()]
+    for line in lines[1:]:
+        code = line.strip()
+        margin = len(line) - len(line.lstrip()) - column
+        # Tactics begin in the first one's column: what is further to the left goes on with the one above.
+        moved.append(" " * (margin if margin >= 0 else 2) + code if code else "")
+    return "\n".join(moved)
 
 
 def conjecture_rows(

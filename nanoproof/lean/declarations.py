@@ -22,6 +22,7 @@ from nanoproof.lean.source import (
     EXPLICIT,
     IN_FRONT_OF,
     NAME,
+    mask_for_commands,
     parse_declaration,
     without_documentation,
 )
@@ -35,7 +36,7 @@ _NEXT_SCOPE = rf"(?:{ATTRIBUTES}|(?:public|meta|noncomputable|namespace|section|
 _SCOPE = re.compile(
     # Lean's keywords also behind other code on their line: `end B end A`.
     rf"(?:^[ \t]*(?:(?:{ATTRIBUTES}|public|meta|noncomputable)[ \t]+)*|(?<=[ \t]))(?P<word>{_SCOPE_WORD})"
-    rf"(?![{lexical.NAME_REST}.])[ \t]*(?P<name>{_NAME_AFTER_SCOPE})?"
+    rf"(?![{lexical.NAME_REST}.])(?:(?<=namespace)\s+|[ \t]*)(?P<name>{_NAME_AFTER_SCOPE})?"
     r"|^[ \t]*universes?(?P<universes>[ \t][^\n]*)"
     # On indented lines names go on, but what begins the next command is none, however it is indented.
     rf"|^[ \t]*open(?:[ \t]+scoped)?(?P<opened>[ \t]+(?:[^\n]|\n[ \t]+(?=\S)(?!{_NEXT_SCOPE}))*)",
@@ -44,6 +45,8 @@ _SCOPE = re.compile(
 # A scope may have no name, and then a command may follow on its line: `section open Nat`, `end theorem ..`.
 _NOT_A_NAME = re.compile(r"theorem|lemma|def|open|variable|--.*")
 _NAME_PART = re.compile(r"«[^»]*»|[^.«»]+")
+_LAST_COMMAND = re.compile(r"#(?:exit|doc)(?![\w.'!?])")
+"""Matches what no command follows: Lean reads nothing behind `#exit`, and behind `#doc` stands the text of a book."""
 _OPEN_IN = re.compile(r"(?<![\w.'])open(?:\s+scoped)?\s(?P<names>[^()]*?)\s(?:hiding\s|renaming\s|in(?![\w.']))")
 _WHERE = re.compile(r"(?<![\w.'])where(?![\w.'])")
 
@@ -195,8 +198,12 @@ class Outline:
 @lru_cache(maxsize=32)
 def outline(text: str) -> Outline:
     """Read what a text declares. The last few texts are remembered: each theorem of a file asks for the file's."""
-    masked = lexical.mask(text)
+    masked = mask_for_commands(text)
     commands = list(COMMAND.finditer(masked))
+    for number, command in enumerate(commands):
+        if _LAST_COMMAND.match(masked, command.start()):
+            del commands[number + 1 :]
+            break
     scopes = Scopes(masked)
     starts = [command.start() for command in commands]
     prefixes = list(starts)

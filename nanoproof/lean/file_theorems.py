@@ -11,17 +11,12 @@ from dataclasses import dataclass, field
 
 from nanoproof.lean.declarations import Declaration, Outline, outline
 from nanoproof.lean.lean_file import LeanFile
-from nanoproof.lean.lexical import ATOM, header_as_comments, mask
-from nanoproof.lean.source import IN_FRONT, MODIFIERS, parse_declaration
+from nanoproof.lean.lexical import ATOM, header_as_comments
+from nanoproof.lean.source import parse_declaration, sorries
 from nanoproof.lean.types import SourceError
 
 _PART = rf"(?:«[^«»\n]*»|{ATOM})"
 _IDENTIFIER = re.compile(rf"{_PART}(?:\.{_PART})*")
-_LATER_COMMAND = re.compile(
-    rf"(?<=\S)[ \t]+(?P<command>(?:{IN_FRONT}[ \t]+)*{MODIFIERS}"
-    r"(?:theorem|lemma|example|def|namespace|section|end|variable|universe)(?![\w.']))"
-)
-_PART_OF_COMMAND = re.compile(rf"[ \t]*(?:{IN_FRONT}\s*)*{MODIFIERS}\s*")
 _LAST = re.compile(r"(?:«[^«»\n]*»|[^.«»]+)\Z")
 _BINDING = r"(?:[({\[⦃,]|(?<![\w.'])(?:fun|let|have|obtain|intro)(?![\w.'])|[∀∃λΣΠ∑∏])[^(){}\[\]⦃⦄:=,]*(?<![\w.'])"
 """Matches what stands between the begin of a binder and a name in it: `(n m`, `∀ x`."""
@@ -83,11 +78,12 @@ def theorems_of(text: str) -> list[FileTheorem]:
 
     Raises SourceError where `LeanFile.parse` does.
     """
-    text, breaks = _a_line_for_each_command(header_as_comments(text.replace("\r\n", "\n")))
+    text = header_as_comments(text.replace("\r\n", "\n"))
     read = outline(text)
-    stretches = list(_open_stretches(read, LeanFile.parse(text)))
+    used = _without_declared_names(read)
+    stretches = list(_open_stretches(read, used, LeanFile.parse(text)))
     ends = [0, *(stretch.end for stretch in stretches)]
-    between = [_mentioned_in(read.masked[end : stretch.start]) for end, stretch in zip(ends, stretches)]
+    between = [_mentioned_in(used[end : stretch.start]) for end, stretch in zip(ends, stretches)]
     names: set[str] = set()
     theorems = []
     for number, stretch in enumerate(stretches):
@@ -101,33 +97,21 @@ def theorems_of(text: str) -> list[FileTheorem]:
                 source = before + text[stretch.start : stretch.end]
             else:
                 skipped = f"it may rest on {missing.shown}, which holds a sorry"
-        added = sum(line < stretch.line for line in breaks)
-        theorems.append(FileTheorem(stretch.name, stretch.line - added, source, skipped))
+        theorems.append(FileTheorem(stretch.name, stretch.line, source, skipped))
     return theorems
 
 
-def _a_line_for_each_command(text: str) -> tuple[str, list[int]]:
-    """Break lines before commands that follow another on its line, as in `namespace A theorem t : ..`.
-
-    Returns the text, and the number of each line that got a break at its end. The reader of declarations looks for
-    commands where lines begin.
-    """
-    masked = mask(text)
-    pieces: list[str] = []
-    breaks: list[int] = []
-    position = 0
-    for match in _LATER_COMMAND.finditer(masked):
-        line_start = masked.rfind("\n", 0, match.start()) + 1
-        # What stands before it may be a part of it: `open Nat in`, `@[simp] private`.
-        if not _PART_OF_COMMAND.fullmatch(masked, max(line_start, position), match.start("command")):
-            pieces += [text[position : match.start("command")], "\n"]
-            position = match.start("command")
-            breaks.append(text.count("\n", 0, position) + len(breaks) + 1)
-    pieces.append(text[position:])
-    return "".join(pieces), breaks
+def _without_declared_names(read: Outline) -> str:
+    """Replace the names of a masked text where they are declared: who declares `a.b` uses neither that nor `a`."""
+    pieces, position = [], 0
+    for declaration in read.declarations:
+        start = declaration.head_end - len(declaration.name)
+        pieces += [read.masked[position:start], " " * len(declaration.name)]
+        position = declaration.head_end
+    return "".join([*pieces, read.masked[position:]])
 
 
-def _open_stretches(read: Outline, file: LeanFile) -> Iterator[_Open]:
+def _open_stretches(read: Outline, used: str, file: LeanFile) -> Iterator[_Open]:
     """Yield each declaration, `mutual` block or other command that holds a `sorry`."""
     last_end = 0
     for gap in file.gaps:
@@ -148,12 +132,7 @@ def _open_stretches(read: Outline, file: LeanFile) -> Iterator[_Open]:
         else:
             last_end = declaration.end
             stretch = _open_declaration(read, declaration, gap.skip_reason)
-        own_text = read.masked[stretch.start : stretch.end]
-        # Without its name: who declares a name does not use it.
-        if len(stretch.declared) == 1:
-            only = stretch.declared[0]
-            own_text = read.masked[stretch.start : only.head] + read.masked[only.head_end : stretch.end]
-        stretch.mentioned = _mentioned_in(own_text)
+        stretch.mentioned = _mentioned_in(used[stretch.start : stretch.end])
         yield stretch
 
 
@@ -169,9 +148,10 @@ def _open_declaration(read: Outline, declaration: Declaration, reason: str) -> _
         reason = unusable_because(read.text[declaration.start : end]) or ""
     axiom = None
     if declaration.name and declaration.keyword in ("theorem", "lemma", "def", "abbrev", "opaque"):
-        # With its statement, so that what only names it can still be read.
-        head = read.text[declaration.head + len(declaration.keyword) : declaration.statement_end]
-        axiom = f"axiom{head.rstrip()}\n"
+        # With its statement, so that what only names it can still be read; not where that is open itself.
+        if not sorries(read.masked[declaration.start : declaration.statement_end]):
+            head = read.text[declaration.head + len(declaration.keyword) : declaration.statement_end]
+            axiom = f"axiom{head.rstrip()}\n"
     elif declaration.keyword == "example":
         axiom = ""
     return _Open(start, end, line, (declaration,), reason, axiom, is_theorem and not reason)

@@ -17,7 +17,7 @@ from collections.abc import Collection, Sequence
 
 from nanoproof.lean import declarations as reader
 from nanoproof.lean.lexical import blank, mask, spans
-from nanoproof.lean.source import ATTRIBUTES, IN_FRONT, NAME
+from nanoproof.lean.source import ATTRIBUTES, NAME, PLAIN_IN_FRONT
 
 # -- Banned words ----------------------------------------------------------------------------------------------------
 
@@ -206,7 +206,7 @@ _MODIFIERS = frozenset({"protected", "noncomputable", "nonrec"})
 _ENDINGS = frozenset({"termination_by", "decreasing_by"})
 _ATTRIBUTES = frozenset({"simp", "grind", "ext", "norm_cast", "push_cast", "reducible", "irreducible", "semireducible"})
 _HEAD = re.compile(
-    rf"^(?P<modifiers>[ \t]*(?:{IN_FRONT}\s+)*(?:{ATTRIBUTES}\s*|(?:{'|'.join(sorted(_MODIFIERS))})\s+)*)"
+    rf"^(?P<modifiers>[ \t]*(?:{PLAIN_IN_FRONT}\s+)*(?:{ATTRIBUTES}\s*|(?:{'|'.join(sorted(_MODIFIERS))})\s+)*)"
     rf"(?P<keyword>{'|'.join(sorted(_PLAIN))})(?![\w.'])(?:\s+(?P<name>{NAME})(?:\.\{{[^}}]*\}})?)?",
     re.MULTILINE,
 )

@@ -19,7 +19,7 @@ from itertools import groupby, pairwise
 from typing import NamedTuple
 
 from nanoproof.lean.declarations import PROVABLE, Declaration, outline
-from nanoproof.lean.lexical import mask, without_header
+from nanoproof.lean.lexical import mask, up_to_exit, without_header
 from nanoproof.lean.source import COMMAND, blank_sorries, expects_tactic, insert_proof, parse_declaration, sorries
 from nanoproof.lean.types import SourceError, Theorem
 
@@ -122,7 +122,10 @@ class LeanFile:
             if declaration is not None:
                 head_line = text.count("\n", 0, declaration.head) + 1
             gap = Gap(match.start(), match.end(), line, column, "", head_line=head_line)
-            gaps.append(_classify_gap(gap, read.masked, declaration))
+            if command >= 0 and read.masked.startswith("#exit", read.starts[command]):
+                gaps.append(replace(gap, skip_reason="it is behind `#exit`, where Lean reads nothing"))
+            else:
+                gaps.append(_classify_gap(gap, read.masked, declaration))
         places = open_before or {}
         return cls(text, tuple(gaps), newline=newline, mark=mark, before=before, path=path, open_before=places)
 
@@ -349,6 +352,8 @@ def _with_axioms(before: str, commands: Sequence[str]) -> str:
     axioms = [f"axiom {name}{AXIOM}\n" for name in names or [PLACEHOLDER]]
     pieces = [*axioms, above, without_header(commands[0])]
     for command in commands[1:]:
+        if not up_to_exit(command):
+            break
         text, resting = _noncomputable(command, resting)
         pieces.append(text)
     return "".join(pieces)

@@ -38,6 +38,7 @@ _HEADER = re.compile(rf"\s*(?P<words>(?:module|prelude)(?![{NAME_REST}.])|{_IMPO
 """The header of a file, as in `Lean.Parser.Module.header` (`private` is of older versions)."""
 _NOTED_IMPORT = re.compile(r"/- [^/\n]*\bimport\s[^/]*? -/")
 """What `header_as_comments` leaves of an import."""
+_EXIT = re.compile(r"^#exit(?![\w.'!?])", re.MULTILINE)
 _IMPORT_LINE = re.compile(rf"^[ \t]*(?P<words>{_IMPORT})", re.MULTILINE)
 
 
@@ -97,8 +98,15 @@ def imported_modules(text: str) -> list[str]:
     return [match["module"] for match in header(mask(text)) if match["module"]]
 
 
+def up_to_exit(text: str) -> str:
+    """Return the text of a file before `#exit`, behind which Lean reads nothing; all of it if there is none."""
+    found = _EXIT.search(mask(text)) if "#exit" in text else None
+    return text[: found.start()] if found else text
+
+
 def without_header(text: str) -> str:
-    """Remove the header of a file; its comments and line breaks stay, so that other lines keep their numbers."""
+    """Return what Lean reads of a file behind its header; comments and line breaks stay, and so the line numbers."""
+    text = up_to_exit(text)
     for match in reversed(header(mask(text))):  # from the end, so that the offsets of the others stay right
         start, end = match.span("words")
         text = text[:start] + "\n" * text.count("\n", start, end) + text[end:].lstrip(" \t")
@@ -150,7 +158,7 @@ def _block_end(text: str, position: int) -> int:
 
 def find_top_level(masked: str, token: str, start: int = 0) -> int:
     """Find the first `:=` or `:` outside of brackets that is not part of a `let` or `have`; -1 if there is none."""
-    # `pending` counts the `let` and `have` of a statement, each of which has a `:=` of its own to come.
+    # `pending` counts the `let` and `have` of a statement, each of which has a `:=` of its own to come, or a `←`.
     depth = pending = 0
     position = start
     while position < len(masked):
@@ -167,6 +175,8 @@ def find_top_level(masked: str, token: str, start: int = 0) -> int:
                 pending = max(0, pending - 1)
             position += len(found)
             continue
+        elif depth <= 0 and masked.startswith(("←", "<-"), position):
+            pending = max(0, pending - 1)
         elif word := WORD.match(masked, position):
             if depth <= 0 and word.group() in ("let", "have", "letI", "haveI"):
                 pending += 1

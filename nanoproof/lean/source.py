@@ -26,11 +26,12 @@ _ADMIT = re.compile(
 
 It is no keyword: a hypothesis or constant may have this name, so `sorries` looks at what stands before it.
 """
-IN_FRONT = (
-    r"(?:set_option|open|variable|universe|include|omit|attribute|unseal|seal)\s"
-    r"(?:[^\n]|\n[ \t]+(?=[(\[{⦃]))*?\sin(?![\w.'!?])"
-)
+_IN = r"(?:[^\n]|\n[ \t]+(?=[(\[{⦃]))*?\sin(?![\w.'!?])"
+_BEFORE_IN = r"set_option|open|variable|universe|include|omit|attribute|unseal|seal"
+PLAIN_IN_FRONT = rf"(?:{_BEFORE_IN})\s{_IN}"
 """Matches what may precede a declaration as part of it, such as `open Nat in`; binders may continue below it."""
+IN_FRONT = rf"(?:(?:{_BEFORE_IN})(?=\s)|#[a-z]\w*!?(?=\s)|(?:count_heartbeats|whatsnew)!?(?=\s)){_IN}"
+"""The same with commands that only look at the declaration: `#guard_msgs in`, `count_heartbeats in`."""
 ATTRIBUTES = r"@\[(?:[^\[\]]|\[(?:[^\[\]]|\[[^\[\]]*\])*\])*\]"
 """Matches attributes with their arguments, which may hold brackets: `@[simp, to_additive (reorder := [1, 2]) foo]`."""
 MODIFIERS = (
@@ -48,14 +49,9 @@ _AT_THE_MARGIN = (
     r"library_note|assert_not_exists|suppress_compilation|unsuppress_compilation|initialize_simps_projections|"
     r"register_\w+|declare_\w+|grind_pattern|binder_predicate"
 )
-# Lean's keywords need no line of their own. What is in a quotation, `(command| theorem ..`, is no command.
-_ON_ITS_LINE = r"(?:(?<=[^\s(|])[ \t]+|(?<=[)\]}⟩]))"
-_BEHIND = rf"(?=(?:{IN_FRONT}[ \t]+)*{MODIFIERS}(?:theorem|lemma|example|def|abbrev|axiom)(?![\w.']))"
-_BEGIN = rf"(?:^[ \t]*|{_ON_ITS_LINE}{_BEHIND})"
-"""Matches what is before a declaration: the begin of a line, or another command that ends on its line."""
 COMMAND = re.compile(
-    rf"{_BEGIN}(?:{IN_FRONT}[ \t]+)*{MODIFIERS}(?P<declaration>theorem|lemma|example|{_DATA})(?![\w.'])"
-    rf"|{_ON_ITS_LINE}(?:namespace|section|end|mutual|variable|universe)(?![\w.'])"
+    rf"^[ \t]*(?:{IN_FRONT}[ \t]+)*{MODIFIERS}(?:class\s+(?=inductive\s))?"
+    rf"(?P<declaration>theorem|lemma|example|{_DATA})(?![\w.'])"
     rf"|^[ \t]*(?:@\[|(?P<scope>{_COMMAND_WORDS})(?![\w.'])"
     rf"|(?:{_ALSO_IN_PROOFS})(?![\w.'])(?![^\n]*[ \t]in(?![\w.'])))"
     rf"|^(?:#[a-z]|(?:{_AT_THE_MARGIN})(?![\w.']))",
@@ -65,7 +61,31 @@ COMMAND = re.compile(
 ALLOWED_AXIOMS = frozenset({"propext", "Classical.choice", "Quot.sound"})
 EXPLICIT = "set_option autoImplicit false in\n"
 """Put before a theorem by `negate`: names that the statement does not bind are no variables."""
-NAME = r"(?:«[^»\n]*»|[^\s:({\[⦃⟨.«]+)(?:\.(?:«[^»\n]*»|[^\s:({\[⦃⟨.«]+))*"
+NAME = r"(?:«[^»\n]*»|[^\s:({\[⦃⟨.«$]+)(?:\.(?:«[^»\n]*»|[^\s:({\[⦃⟨.«$]+))*"
+"""Matches the name of a declaration; `def $name`, in a quotation, has none."""
+
+# `lemma` is a word of Mathlib alone: elsewhere it may be a name, as in `for lemma in lemmas`.
+_LATER_COMMAND = re.compile(
+    rf"(?<=[^\s|(])[ \t]+(?P<command>(?:{IN_FRONT}[ \t]+)*{MODIFIERS}"
+    rf"(?:theorem|lemma(?=\s+{NAME}\s*[:({{\[⦃])|example|def|namespace|section|end|variable|universe)(?![\w.']))"
+)
+_PART_OF_COMMAND = re.compile(rf"[ \t]*(?:{IN_FRONT}\s*)*{MODIFIERS}\s*")
+
+
+def mask_for_commands(text: str) -> str:
+    """Mask a text, and begin a line with each command that follows another on its line; offsets stay the same."""
+    masked = mask(text)
+    pieces: list[str] = []
+    position = 0
+    for match in _LATER_COMMAND.finditer(masked):
+        line_start = masked.rfind("\n", 0, match.start()) + 1
+        start = match.start("command")
+        # What stands before it may be a part of it: `open Nat in`, `@[simp] private`.
+        if not _PART_OF_COMMAND.fullmatch(masked, max(line_start, position), start):
+            pieces += [masked[position : start - 1], "\n"]
+            position = start
+    return "".join([*pieces, masked[position:]])
+
 
 # -- Whether a `sorry` is a tactic or a term, and how a proof is put in its place ------------------------------------
 
@@ -270,7 +290,7 @@ def _ends_with_word(text: str, word: str) -> bool:
 # -- The declaration with the `sorry` --------------------------------------------------------------------------------
 
 _DECLARATION = re.compile(
-    rf"(?P<before>{_BEGIN}(?:{IN_FRONT}[ \t]+)*)"
+    rf"^(?P<before>[ \t]*(?:{IN_FRONT}[ \t]+)*)"
     rf"(?P<modifiers>{MODIFIERS})"
     r"(?P<keyword>theorem|lemma|example|def)(?![\w.'])"
     rf"(?:\s+(?P<name>{NAME})(?:\.\{{[^}}]*\}})?)?",
@@ -314,7 +334,7 @@ def parse_declaration(source: str, whole: bool = True) -> Declaration:
     The `sorry` has to be the whole proof, perhaps in parentheses, behind `exact` or `show P by`; or with `whole` false
     to stand somewhere in it, and then only a bare one is the whole. Raises `SourceError`.
     """
-    masked = mask(source)
+    masked = mask_for_commands(source)
     if header := misplaced_header(masked):
         raise SourceError(f"a theorem's source holds no imports, got {header!r}")
     gaps = sorries(masked)
@@ -405,7 +425,7 @@ def rename_theorem(source: str, name: str) -> str:
     """
     declaration = parse_declaration(source, whole=False)
     end = len(source)
-    next_command = _NEXT_COMMAND.search(mask(source), declaration.sorry_end)
+    next_command = _NEXT_COMMAND.search(mask_for_commands(source), declaration.sorry_end)
     if next_command is not None:
         end = next_command.start()
     # `sorry` for an `admit`: a server lists the positions of the word that it knows.
@@ -467,7 +487,7 @@ def before_declaration(source: str) -> str:
 
     The rest of the source is one command. Raises `SourceError` where `parse_declaration` does.
     """
-    masked = mask(source)
+    masked = mask_for_commands(source)
     end = masked.rfind("\n", 0, parse_declaration(source, whole=False).start) + 1
     while match := IN_FRONT_OF.search(masked, 0, end):
         end = match.start()
@@ -529,7 +549,7 @@ def without_documentation(before: str, masked: str) -> str:
 
 def name_examples(source: str, prefix: str = "_nanoproof_check") -> str:
     """Give each `example` of the text a theorem name, so that its axioms can be printed."""
-    masked = mask(source)
+    masked = mask_for_commands(source)
     pieces: list[str] = []
     position = 0
     for number, match in enumerate(_DECLARATION.finditer(masked)):

@@ -14,7 +14,7 @@ from nanoproof.lean.check_command import CheckCommand
 from nanoproof.lean.client import LeanFleet
 from nanoproof.lean.declarations import without_private_names
 from nanoproof.lean.lean_file import LeanFile, OpenPlace
-from nanoproof.lean.lexical import blank, header, mask, without_header
+from nanoproof.lean.lexical import blank, header, mask, up_to_exit, without_header
 from nanoproof.lean.session import HttpLeanSession
 from nanoproof.lean.types import (
     CheckReport,
@@ -275,8 +275,8 @@ def _key(files: Sequence[SourceFile]) -> tuple[str, ...]:
 
 
 def _body(file: SourceFile) -> str:
-    """Return a file's text with spaces in place of its header, so that all places stay the same."""
-    text = file.text
+    """Return what Lean reads of a file, with spaces in place of its header, so that all places stay the same."""
+    text = up_to_exit(file.text)
     for match in header(mask(text)):
         start, end = match.span("words")
         text = text[:start] + blank(text[start:end]) + text[end:]

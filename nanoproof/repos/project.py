@@ -35,8 +35,8 @@ SKIPPED_FOLDERS = frozenset({"build", "lake-packages", "node_modules"})
 DEEPEST = 100
 """Folders below so many others are not read: Python itself recurses over folders, in a thousand of which it fails."""
 _PACKAGES = Path(".lake/packages")
-_NOT_BOUND = re.compile(r"\b(?P<name>autoImplicit|relaxedAutoImplicit)\W+(?:value\W+)?false\b")
-"""Matches the option in each form of both files: `⟨`autoImplicit, false⟩`, `autoImplicit = false`, name and value."""
+_NOT_BOUND = re.compile(r"(?:\b|\bD)(?P<name>autoImplicit|relaxedAutoImplicit)\W+(?:value\W+)?false\b")
+"""Matches the option in each form of both files: `⟨`autoImplicit, false⟩`, `-DautoImplicit=false`, name and value."""
 _SRC_DIR = re.compile(r"srcDir\s*:=\s*\"([^\"]*)\"")
 
 # -- Projects --------------------------------------------------------------------------------------------------------

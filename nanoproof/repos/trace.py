@@ -284,6 +284,9 @@ class Summary:
     exceptions: tuple[str, ...]
     left_out: dict[str, int]
     """Proofs that are no tree for finetuning, by reason."""
+    targets: int
+    targetless: int
+    """Theorems and `sorry`s that are no theorem to prove: in a `mutual` block, or with no `:=` before them."""
     elaborations: int
     seconds: float
 
@@ -301,6 +304,8 @@ class Summary:
             f"{self.sorries} sorries, {len(self.failures)} files failed, {self.seconds:.1f} s"
         )
         lines.append(f"{self.transitions} transitions in {folder / TRANSITIONS}")
+        left_out = f" ({self.targetless} left out: mutual, or no := before the sorry)" if self.targetless else ""
+        lines.append(f"{self.targets} theorems to prove in {folder / TARGETS}{left_out}")
         return "\n".join(lines)
 
 
@@ -410,6 +415,8 @@ class Tracer:
                     counts["theorems"] += 1
                     counts["tactics"] += len(theorem.tactics)
                     counts["sorries"] += theorem.sorries
+                    counts["targetless"] += 0 if self._project.is_nanolean else max(1, theorem.sorries)
+                counts["targets"] += len(trace.targets)
                 if trace.file.error:
                     failures.append(f"{trace.file.path}: {trace.file.error}")
                 exceptions.extend(trace.exceptions)
@@ -433,6 +440,8 @@ class Tracer:
             failures=tuple(failures),
             exceptions=tuple(exceptions),
             left_out=dict(left_out.most_common()),
+            targets=counts["targets"],
+            targetless=max(0, counts["targetless"] - counts["targets"]),
             elaborations=sum(elaborator.elaborations for elaborator in self._elaborators),
             seconds=seconds,
         )

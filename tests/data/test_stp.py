@@ -1,6 +1,7 @@
 """Data of self-play: examples out of traced files, lemmas, published tables and what is prepared from them."""
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -219,3 +220,28 @@ def test_a_statement_of_ours_ends_at_its_proof_and_what_gives_no_row_is_counted(
     assert "1 theorems without a proof row: its proof is no block of tactics" in printed
     assert "1 theorems without a proof row: its lines hold no theorem" in printed
     assert "1 theorems without a proof row: it has a sorry" in printed
+
+
+@pytest.mark.parametrize(
+    ("text", "proof"),
+    [
+        ("namespace A theorem t (h : p) : p := by exact h end A theorem u : q := by simp", "exact h"),
+        ("theorem s : q := by simp theorem t (h : p) : p := by exact h", "exact h"),
+        ("theorem t : p := by exact And.intro\n    h.2 h.1", "exact And.intro\n  h.2 h.1"),
+        (
+            "theorem t : p := by cases n with\n  | zero => a\n  | succ n =>\n    b",
+            "cases n with\n  | zero => a\n  | succ n =>\n    b",
+        ),
+        ("theorem t : p := by /- c -/ a\n                            b", "a\nb"),
+        ("theorem t : p := by -- c\n    a -- d\n    · b\n      c\n   more\n-- e", "a -- d\n· b\n  c\n  more"),
+        ("theorem t : p :=\nby a\n   b", "a\nb"),
+        ("theorem t : p := by\n  a\ntermination_by n", None),
+        ("theorem t : p := by\n  exact f\nwhere\n  f : p := h", None),
+    ],
+)
+def test_a_proof_is_a_block_of_tactics_and_no_more(text: str, proof: str | None) -> None:
+    of_file = [stp.SourceTheorem("A.t", "A/F.lean", "", text, ())]
+    left_out: Counter[str] = Counter()
+    rows = stp.proof_rows({"A/F.lean": of_file}, "nanoproof", left_out)
+    assert [row.target for row in rows] == ([] if proof is None else [proof])
+    assert left_out.total() == (proof is None)

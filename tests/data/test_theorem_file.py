@@ -78,6 +78,12 @@ open Nat in open Int in theorem three : twice 1 = succ 2 := by
   sorry
 
 public theorem four : twice 0 = 1 := sorry
+
+/-- warning: x -/
+#guard_msgs in theorem five : twice 0 = 1 := sorry
+
+#guard_msgs in
+theorem six : twice 0 = 1 := sorry
 """
 
 
@@ -90,15 +96,17 @@ def test_what_stands_before_a_theorem_and_ends_in_in_is_its_own(tmp_path: Path) 
         "theorem two (h : p) : p := sorry",
         "open Nat in open Int in theorem three : twice 1 = succ 2 := by\n  sorry",
         "public theorem four : twice 0 = 1 := sorry",
+        "/-- warning: x -/\n#guard_msgs in theorem five : twice 0 = 1 := sorry",
+        "#guard_msgs in\ntheorem six : twice 0 = 1 := sorry",
     ]
     shared = [
         "",
         "-- open Nat in\nopen Nat in def twice (n : Nat) : Nat := succ n + n",
         "\n\nopen Nat in\ntheorem proved : succ 0 = 1 := rfl",
-        "",
+        *("", "", ""),
     ]
     theorems = list_theorems(str(file), "valid")
-    assert [theorem.id for theorem in theorems] == ["one", "two", "three", "four"]
+    assert [theorem.id for theorem in theorems] == ["one", "two", "three", "four", "five", "six"]
     before = ""
     for theorem, context, text in zip(theorems, shared, own):
         before += context
@@ -141,6 +149,25 @@ def test_several_commands_of_a_line_are_read_one_by_one(tmp_path: Path) -> None:
     assert [theorem.id for theorem in read.theorems] == ["A.a", "c", "d"]
     assert read.theorems[1].source.endswith("\nopen Nat in @[simp] private theorem c : True := sorry")
     assert [entry.line for entry in read.skipped] == [3]
+
+
+OPEN_STATEMENT = """\
+theorem a : answer(sorry) ↔ True := by sorry
+theorem a.variants.one : True := trivial
+theorem a.variants.two : True := by sorry
+theorem b : True := a.2 trivial
+theorem a.variants.three : True := by sorry
+"""
+
+
+def test_a_theorem_does_not_use_what_its_name_begins_with(tmp_path: Path) -> None:
+    (tmp_path / "mine.lean").write_text(OPEN_STATEMENT)
+    read = read_theorem_file(str(tmp_path / "mine.lean"))
+    (theorem,) = read.theorems
+    assert theorem.source.split("\n") == [*("", *OPEN_STATEMENT.split("\n")[1:3])]
+    # What does use it cannot have it as an axiom, since its statement is open.
+    assert [entry.line for entry in read.skipped] == [1, 5] and "`sorry`" not in read.skipped[1].reason
+    assert "rest on the theorem a (line 1)" in read.skipped[1].reason
 
 
 def test_a_line_of_jsonl_is_a_theorem(tmp_path: Path) -> None:

@@ -81,6 +81,29 @@ def test_declarations_have_the_names_that_lean_gives_them():
 
 
 @pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("namespace A theorem t : True := trivial end A theorem u : True := trivial", ["A.t", "u"]),
+        ("section variable (q : Prop) @[simp] private theorem t : True := trivial end lemma u : q := h", ["t", "u"]),
+        ("/-- d -/ #guard_msgs in def f := 1\n#guard_msgs (drop info) in\ncount_heartbeats in\ndef g := 1", ["f", "g"]),
+        ("class inductive C : Prop where\n  | a : C", ["C"]),
+        ("class\n  D (a : Nat) where\ndef inductive' := 1", ["D", "inductive'"]),
+        # A name that a program fills in, and a command that it writes.
+        ('elab "x" : command => do\n  elabCommand (← `(command|\n  def $name := 1))\n\ndef f := 1', ["f"]),
+        ('macro "m" : command => `(command| theorem foo : True := trivial)', []),
+        ("def f (lemmas : List Nat) := do\n  for lemma in lemmas do g lemma h", ["f"]),
+        ("namespace\n  A\ntheorem t : True := trivial\nend A", ["A.t"]),
+        # Lean reads nothing behind `#exit`, and a book is no Lean.
+        ("theorem t : True := trivial\n#exit\ntheorem u : True := trivial", ["t"]),
+        ('theorem t : True := trivial\n#doc (Manual) "Title" =>\ninductive types, and\ntheorem proving', ["t"]),
+        ("theorem exit : True := trivial\n-- #exit\n#exit' t\ntheorem u : True := trivial", ["exit", "u"]),
+    ],
+)
+def test_a_text_declares_what_lean_reads_as_commands(text: str, names: list[str]) -> None:
+    assert [declared.full_name for declared in declarations(text)] == names
+
+
+@pytest.mark.parametrize(
     ("statement", "proof"),
     [
         ("theorem t (x : Int) :\n    |x| ≤ |x| + 1", " := by\n  grind"),
@@ -91,6 +114,7 @@ def test_declarations_have_the_names_that_lean_gives_them():
         ("theorem t (f : (Int → Int) → Int) :\n    |f fun y => y| ≤ 1", " := by\n  grind"),
         ("theorem t : ∀ n : Nat, n = n", "\n  | 0 => rfl\n  | n + 1 => by\n    let m : Nat := n\n    rfl"),
         ("theorem t : ∀ p ∈ [fun x : Nat => x], p 0 = 0", "\n  | p, h => by simp_all"),
+        ("theorem t (x : M Nat) : x = do let z ← x; let w <- x; let v := z; return v", " := by\n  have h ← x\n  simp"),
     ],
 )
 def test_a_statement_ends_before_arms_and_not_at_a_bar_of_its_own(statement: str, proof: str) -> None:

@@ -58,6 +58,28 @@ def test_a_theorem_may_begin_behind_what_is_opened_for_it() -> None:
     assert file.with_proof(file.gaps[0], "rfl").proved() == text.replace("by sorry", "by\n  rfl")
 
 
+def test_several_theorems_of_a_line_are_proved_each() -> None:
+    text = "namespace A theorem t : True := by sorry end A theorem u : True := by sorry theorem v : True := sorry\n"
+    file = LeanFile.parse(text)
+    assert [(gap.name, gap.skip_reason) for gap in file.gaps] == [("t", ""), ("u", ""), ("v", "")]
+    assert file.declaration_numbers() == {gap: number for number, gap in enumerate(file.gaps)}
+    assert file.theorem(file.gaps[1], "d", "u").source.endswith(" end A theorem u : True := by sorry")
+    for gap in file.gaps:
+        file = file.with_proof(gap, "trivial")
+    proof = "by\n  trivial"
+    assert file.proved() == text.replace("by sorry", proof).replace("sorry", proof)
+
+
+def test_behind_exit_lean_reads_nothing() -> None:
+    file = LeanFile.parse("theorem t : True := by\n  sorry\n#exit\ntheorem u : True := by sorry no Lean\n")
+    first, second = file.gaps
+    assert not first.skip_reason and "`#exit`" in second.skip_reason
+    read = "theorem t : True := by\n  trivial\n"
+    filled = file.with_proof(first, "trivial")
+    assert filled.checked() == filled.imported() == read and filled.proved().endswith("no Lean\n")
+    assert filled.assuming([second]).endswith(f"\n{read}")
+
+
 def test_theorems_of_a_mutual_block_are_left_alone() -> None:
     text = "mutual\ntheorem s : p := by sorry\ntheorem t : q := s\nend\n\ntheorem u : p := by sorry"
     first, second = LeanFile.parse(text).gaps
@@ -131,7 +153,7 @@ def test_a_sorry_that_is_not_what_it_looks_like_is_spelled_out() -> None:
         ("namespace A theorem t : p := by sorry", ["A.t"]),
         ("section theorem t : p := by sorry end theorem u : p := by sorry", ["t", "u"]),
         ("theorem s : p := q theorem t : p := by sorry", ["s", "t"]),
-        ("example : p := (q)theorem t : p := by sorry", ["t"]),
+        ("example : p := (q) theorem t : p := by sorry", ["t"]),
         ("def s := q /-- doc -/ @[simp] private lemma t : p := by sorry", ["s", "t"]),
         ("theorem s : p := by simp open Nat in theorem t : p := sorry", ["s", "t"]),
         ("variable (p : Prop) theorem t : p := by admit end A theorem u : p := by sorry", ["t", "u"]),

@@ -116,6 +116,7 @@ def test_only_without_its_libraries_names_are_not_bound(tmp_path: Path) -> None:
     [
         ("lakefile.toml", "[leanOptions]\nautoImplicit = false"),
         ("lakefile.toml", '[[lean_lib]]\nname = "A"\nleanOptions = [{ name = "autoImplicit", value = false }]'),
+        ("lakefile.toml", 'moreLeanArgs = ["-DautoImplicit=false"]'),
         ("lakefile.lean", "package p where\n  leanOptions := #[⟨`autoImplicit, false⟩]"),
         ("lakefile.lean", "package p where\n  leanOptions := #[{ name := `autoImplicit, value := false }]"),
     ],

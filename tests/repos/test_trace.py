@@ -65,6 +65,7 @@ def test_the_example_is_traced_but_for_the_file_with_an_error(traced):
     assert (summary.files, summary.theorems, summary.tactics, summary.sorries) == (12, 44, 72, 10)
     assert [failure.split(":")[:3] for failure in summary.failures] == [["Example/Broken.lean", " 7", "2"]]
     assert summary.exceptions == () and summary.left_out == {} and summary.transitions == 72
+    assert (summary.targets, summary.targetless) == (44, 0)
     broken = by_path(folder)["Example/Broken.lean"]
     assert broken.theorems == () and [premise.full_name for premise in broken.premises] == ["right", "wrong"]
 
@@ -229,12 +230,14 @@ def test_what_imports_a_file_with_errors_is_told(chain, options, tmp_path):
     assert reasons[2:] == ["it imports A.lean, which has errors"] * 2
 
 
-def test_files_may_have_private_names_in_common(options, tmp_path):
+def test_files_may_have_private_names_in_common_and_what_is_none_to_prove_is_counted(options, tmp_path):
     aux = "private theorem aux : True := by trivial\n"
     (tmp_path / "A.lean").write_text(f"{aux}theorem a : True := by exact aux\n")
     (tmp_path / "B.lean").write_text(f"import A\n{aux}theorem b : True := by exact aux\n")
+    (tmp_path / "C.lean").write_text("theorem c : (sorry : Prop) ∨ True := by exact Or.inr trivial\n")
     summary = trace_project(Project.read(tmp_path), tmp_path / "trace", options)
-    assert not summary.failures
+    assert not summary.failures and (summary.targets, summary.targetless) == (4, 1)
+    assert "4 theorems to prove" in summary.text(tmp_path) and "(1 left out" in summary.text(tmp_path)
     assert [theorem.full_name for theorem in by_path(tmp_path / "trace")["B.lean"].theorems] == ["aux", "b"]
 
 

@@ -67,7 +67,7 @@ def declared_statements(text: str) -> Iterator[Statement]:
     line, counted = 1, 0
     for declaration in read.declarations:
         # On from the declaration before: from the text's start each time it would be quadratic.
-        line += read.masked.count("\n", counted, declaration.head)
+        line += text.count("\n", counted, declaration.head)
         counted = declaration.head
         if declaration.keyword in ("theorem", "lemma", "example", "def"):
             start = declaration.head_end
