@@ -27,10 +27,11 @@ _ADMIT = re.compile(
 It is no keyword: a hypothesis or constant may have this name, so `sorries` looks at what stands before it.
 """
 _IN = r"(?:[^\n]|\n[ \t]+(?=[(\[{⦃]))*?\sin(?![\w.'!?])"
+# Atomic: up to the first `in`, once and for all. Else a line of thirty `open a in` could be read in 2^30 ways.
 _BEFORE_IN = r"set_option|open|variable|universe|include|omit|attribute|unseal|seal"
-PLAIN_IN_FRONT = rf"(?:{_BEFORE_IN})\s{_IN}"
+PLAIN_IN_FRONT = rf"(?>(?:{_BEFORE_IN})\s{_IN})"
 """Matches what may precede a declaration as part of it, such as `open Nat in`; binders may continue below it."""
-IN_FRONT = rf"(?:(?:{_BEFORE_IN})(?=\s)|#[a-z]\w*!?(?=\s)|(?:count_heartbeats|whatsnew)!?(?=\s)){_IN}"
+IN_FRONT = rf"(?>(?:(?:{_BEFORE_IN})(?=\s)|#[a-z]\w*!?(?=\s)|(?:count_heartbeats|whatsnew)!?(?=\s)){_IN})"
 """The same with commands that only look at the declaration: `#guard_msgs in`, `count_heartbeats in`."""
 ATTRIBUTES = r"@\[(?:[^\[\]]|\[(?:[^\[\]]|\[[^\[\]]*\])*\])*\]"
 """Matches attributes with their arguments, which may hold brackets: `@[simp, to_additive (reorder := [1, 2]) foo]`."""
@@ -64,10 +65,11 @@ EXPLICIT = "set_option autoImplicit false in\n"
 NAME = r"(?:«[^»\n]*»|[^\s:({\[⦃⟨.«$]+)(?:\.(?:«[^»\n]*»|[^\s:({\[⦃⟨.«$]+))*"
 """Matches the name of a declaration; `def $name`, in a quotation, has none."""
 
-# `lemma` is a word of Mathlib alone: elsewhere it may be a name, as in `for lemma in lemmas`.
+# `lemma` is a word of Mathlib alone: elsewhere it may be a name, as in `for lemma in lemmas`. What could precede a
+# keyword is read once, whether one follows or not, so that the time grows with the length only.
 _LATER_COMMAND = re.compile(
-    rf"(?<=[^\s|(])[ \t]+(?P<command>(?:{IN_FRONT}[ \t]+)*{MODIFIERS}"
-    rf"(?:theorem|lemma(?=\s+{NAME}\s*[:({{\[⦃])|example|def|namespace|section|end|variable|universe)(?![\w.']))"
+    rf"(?<=[^\s|(])[ \t]+(?P<command>(?:{IN_FRONT}[ \t]+)*+(?>{MODIFIERS})(?:(?P<keyword>"
+    rf"theorem|lemma(?=\s+{NAME}\s*[:({{\[⦃])|example|def|namespace|section|end|variable|universe)(?![\w.'])|))"
 )
 _PART_OF_COMMAND = re.compile(rf"[ \t]*(?:{IN_FRONT}\s*)*{MODIFIERS}\s*")
 
@@ -78,6 +80,8 @@ def mask_for_commands(text: str) -> str:
     pieces: list[str] = []
     position = 0
     for match in _LATER_COMMAND.finditer(masked):
+        if match["keyword"] is None:
+            continue
         line_start = masked.rfind("\n", 0, match.start()) + 1
         start = match.start("command")
         # What stands before it may be a part of it: `open Nat in`, `@[simp] private`.
@@ -306,7 +310,7 @@ _ADDS_NOTHING = re.compile(rf"(?:\s|[({{·]|(?<![\w.'])(?:by|exact|refine)(?![\w
 _UNIVERSES = re.compile(r"\.\{(?P<names>[^}]*)\}$")
 _NEXT_COMMAND = re.compile(r"^(?!(?:where|termination_by|decreasing_by)\b)[a-zA-Z@#]", re.MULTILINE)
 _LAST_PART = re.compile(r"(?:«[^»\n]*»|(?<![^.«»])[^.«»]+)\Z")
-IN_FRONT_OF = re.compile(rf"^[ \t]*{IN_FRONT}\s*\Z", re.MULTILINE)
+IN_FRONT_OF = re.compile(rf"^[ \t]*(?:{IN_FRONT}\s*)+\Z", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
