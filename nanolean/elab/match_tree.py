@@ -6,7 +6,7 @@ pattern in it is a constructor its variable is taken apart, otherwise its variab
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from nanolean.elab.patterns import Pattern, VarPattern
@@ -85,8 +85,11 @@ class Alternative:
 class MatchTree:
     """Builds the case analysis; afterwards `missing` and `used` tell what the alternatives cover."""
 
-    def __init__(self, mctx: MetaContext, alternatives: Sequence[Alternative]) -> None:
+    def __init__(
+        self, mctx: MetaContext, alternatives: Sequence[Alternative], refute: Callable[[str], bool] | None = None
+    ) -> None:
         self.mctx = mctx
+        self.refute = refute
         self.alternatives = alternatives
         self.missing: list[tuple[Example, ...]] = []
         self.used: set[int] = set()
@@ -101,7 +104,8 @@ class MatchTree:
         if not rows:
             # No row is left: either the types rule the case out, or it is missing.
             if len(self.missing) < MAX_MISSING and not self._impossible(goal, columns):
-                self.missing.append(examples)
+                if self.refute is None or not self.refute(goal):
+                    self.missing.append(examples)
             return
         if not columns:
             # First match: rows behind it are for other values, or redundant.
