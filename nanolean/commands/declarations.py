@@ -197,7 +197,7 @@ def run_declaration(result: CommandResult, cmd: TheoremCmd | ExampleCmd | DefCmd
             shown = session.show(header.type, header.lctx)
             raise ElabError(f"type of theorem `{header.name}` is not a proposition\n  {shown}", cmd.pos, cmd.end)
         name_levels(session, *(decl.type for decl in header.lctx), header.type)
-        include_variables(header, instances=True)
+        include_variables(header, of_theorem=True)
         header.lctx = close_context(session, header.lctx, signature)
     allow_recursion(header, signature, cmd.value)
     value: Expr | None = None

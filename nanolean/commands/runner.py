@@ -11,9 +11,9 @@ from nanolean.commands.inductive import run_inductive, run_structure
 from nanolean.commands.messages import CommandResult, LineMap, note_missing_library, read_header, run_set_option
 from nanolean.commands.reports import run_check, run_print, run_print_axioms
 from nanolean.commands.scopes import (
-    opened,
     run_attribute,
     run_end,
+    run_include,
     run_namespace,
     run_open,
     run_section,
@@ -33,6 +33,8 @@ from nanolean.syntax import (
     ExampleCmd,
     InductiveCmd,
     NamespaceCmd,
+    IncludeCmd,
+    InCmd,
     OpenCmd,
     PrintAxiomsCmd,
     PrintCmd,
@@ -56,7 +58,9 @@ RUNNERS: dict[type[Command], Callable[[CommandResult, Any], None]] = {
     NamespaceCmd: run_namespace,
     SectionCmd: run_section,
     EndCmd: run_end,
+    OpenCmd: run_open,
     SetOptionCmd: run_set_option,
+    IncludeCmd: run_include,
     VariableCmd: run_variable,
     UniverseCmd: run_universe,
     AttributeCmd: run_attribute,
@@ -105,17 +109,10 @@ def run_command(result: CommandResult, command: Command) -> None:
 
 
 def _run(result: CommandResult, command: Command) -> None:
-    if isinstance(command, OpenCmd) and command.inner is None:
-        run_open(result, command)
-    elif isinstance(command, OpenCmd) and command.inner is not None:
+    if isinstance(command, InCmd):
         scope = result.state.scope
-        result.state = opened(result.state, command)
-        run_command(result, command.inner)
-        result.state = result.state.with_scope(scope)
-    elif isinstance(command, SetOptionCmd) and command.inner is not None:
-        scope = result.state.scope
-        run_set_option(result, command)
-        run_command(result, command.inner)
+        _run(result, command.first)
+        run_command(result, command.second)
         result.state = result.state.with_scope(scope)
     else:
         if isinstance(command, DECLARATIONS):

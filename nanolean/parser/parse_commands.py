@@ -237,6 +237,7 @@ _TACTICS: dict[str, _Form] = {
     "change": TacticParser.change,
     "have": TacticParser.have,
     "let": TacticParser.have,
+    "replace": TacticParser.replace,
     "suffices": TacticParser.suffices,
     "calc": TacticParser.calc_tactic,
     "match": TacticParser.match_tactic,
@@ -357,6 +358,9 @@ class CommandParser(TacticParser):
                 self.fail("command")
             self.i += 1
             command = form(self, start, modifiers)
+        # Any command may stand before `in`, as in Lean; what it declares would stay.
+        if self.accept("in"):
+            command = stx.InCmd(command, self.command(), pos=start, end=self.last_end())
         self.depth -= 1
         return command
 
@@ -520,8 +524,13 @@ class CommandParser(TacticParser):
             self.refuse(f"`open .. {self.texts[self.i]}` is")
         if self.texts[self.i] == "(":
             self.refuse("`open` of single names is")
-        inner = self.after("in", self.command)
-        return stx.OpenCmd(tuple(names), inner, pos=start, end=self.last_end())
+        return stx.OpenCmd(tuple(names), pos=start, end=self.last_end())
+
+    def include(self, start: int) -> stx.Command:
+        omit = self.texts[self.i - 1] == "omit"
+        if omit and self.texts[self.i] == "[":
+            self.refuse("`omit` of an instance is")
+        return stx.IncludeCmd(self.some_names(), omit, pos=start, end=self.last_end())
 
     def variable(self, start: int) -> stx.Command:
         binders: list[stx.Binder] = []
@@ -547,8 +556,7 @@ class CommandParser(TacticParser):
             self.i += 1
         else:
             self.fail("'true', 'false' or a numeral")
-        inner = self.after("in", self.command)
-        return stx.SetOptionCmd(name, value, inner, pos=start, end=self.last_end())
+        return stx.SetOptionCmd(name, value, pos=start, end=self.last_end())
 
     def attribute(self, start: int) -> stx.Command:
         self.expect("[")
@@ -588,6 +596,8 @@ _SCOPE_FORMS: dict[str, Callable[[CommandParser, int], stx.Command]] = {
     "universe": CommandParser.universe,
     "set_option": CommandParser.set_option,
     "attribute": CommandParser.attribute,
+    "include": CommandParser.include,
+    "omit": CommandParser.include,
     "#print": CommandParser.print,
     "#check": CommandParser.check,
 }

@@ -373,8 +373,20 @@ class ContextParser(RewritingParser):
             self.expect(":=")
             return stx.HavePatternStx(pattern, pattern_type, self.term(), pos=start, end=self.last_end())
         name, type_, value = self.local_definition(keyword)
-        node = stx.HaveStx if keyword == "have" else stx.LetStx
+        node = stx.LetStx if keyword == "let" else stx.HaveStx
         return node(name, type_, value, pos=start, end=self.last_end())
+
+    def replace(self, start: int) -> stx.Tactic:
+        have = self.have(start)
+        names = [have.name] if isinstance(have, stx.HaveStx) else []
+        todo = [have.pattern] if isinstance(have, stx.HavePatternStx) else []
+        while todo:
+            pattern = todo.pop()
+            if isinstance(pattern, stx.PatTuple):
+                todo += pattern.items
+            elif isinstance(pattern, stx.PatName):
+                names.append(pattern.name)
+        return stx.ReplaceStx(have, tuple(names), pos=start, end=self.last_end())
 
     def suffices(self, start: int) -> stx.Tactic:
         name, type_, value = self.suffices_parts()

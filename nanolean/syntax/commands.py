@@ -103,10 +103,7 @@ class EndCmd(Command):
 
 @dataclass(frozen=True, slots=True)
 class OpenCmd(Command):
-    """`open A B`; `inner` is the command of `open A in cmd`."""
-
     names: tuple[str, ...]
-    inner: Command | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,11 +118,24 @@ class UniverseCmd(Command):
 
 @dataclass(frozen=True, slots=True)
 class SetOptionCmd(Command):
-    """`set_option name value`; `inner` is the command of `set_option name value in cmd`."""
-
     name: str
     value: bool | int | str
-    inner: Command | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class IncludeCmd(Command):
+    """`include x y`, and with `omit` set `omit x y`."""
+
+    names: tuple[str, ...]
+    omit: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class InCmd(Command):
+    """`open A in cmd`: the first command holds for the second one alone."""
+
+    first: Command
+    second: Command
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,14 @@ class ClearStx(Tactic):
 
 
 @dataclass(frozen=True, slots=True)
+class ReplaceStx(Tactic):
+    """`replace h : T := e`: the `have`, and the names that it binds."""
+
+    have: Tactic
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class RenameStx(Tactic):
     """`rename T => h`: the last hypothesis whose type fits `T`."""
 
