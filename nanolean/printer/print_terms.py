@@ -261,7 +261,7 @@ class TermPrinter:
     def boolean_negation(self, arg: Expr) -> Printed:
         """`!b`, or `a != b`."""
         fn, args = get_app_fn_args(arg)
-        if fn.__class__ is Const and fn.name == "Nat.beq" and len(args) == 2:
+        if fn.__class__ is Const and (fn.name, len(args)) in (("Nat.beq", 2), ("BEq.beq", 4)):
             return self.infix(OPERATORS["!="], args)
         return self.prefix("!", arg)
 

@@ -243,7 +243,7 @@ class _MatchSplit:
             # Lean's splitters (`getEquationsFor` of Meta/Match/MatchEqs.lean) have the same premises: no earlier
             # alternative applies.
             for other in branches:
-                condition = exclusion(mctx, other.patterns, patterns, ids)
+                condition = exclusion(mctx, other.patterns, other.ids, patterns)
                 if condition is not None:
                     conditions.append(condition)
             branches.append(self._branch(i, locals_, ids, patterns, conditions))
