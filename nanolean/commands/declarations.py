@@ -161,9 +161,9 @@ def _named(e: Expr, name: str, const: Expr) -> Expr:
 
 
 ATTRIBUTES = frozenset(
-    {"simp", "reducible", "irreducible", "inline", "elab_as_elim", "symm", "refl", "trans", "congr", "grind"}
+    {"simp", "reducible", "irreducible", "inline", "elab_as_elim", "symm", "refl", "trans", "congr", "ext", "grind"}
 )
-"""The attributes that may be given; only `simp`, `(ir)reducible` and `elab_as_elim` do something here."""
+"""The attributes that may be given; only `simp`, `ext`, `(ir)reducible` and `elab_as_elim` do something here."""
 MADE_NAMES = {
     "inductive": re.compile(
         "(casesOn|recOn|below|ibelow|brecOn|binductionOn|noConfusion|noConfusionType|ctorIdx|toCtorIdx|ctorElim"

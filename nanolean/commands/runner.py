@@ -7,6 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from nanolean.commands.declarations import run_axiom, run_declaration
+from nanolean.commands.deriving import derive, run_deriving
+from nanolean.commands.header import full_name
 from nanolean.commands.inductive import run_inductive, run_structure
 from nanolean.commands.messages import CommandResult, LineMap, note_missing_library, read_header, run_set_option
 from nanolean.commands.reports import run_check, run_print, run_print_axioms
@@ -29,6 +31,7 @@ from nanolean.syntax import (
     CheckCmd,
     Command,
     DefCmd,
+    DerivingCmd,
     EndCmd,
     ExampleCmd,
     InductiveCmd,
@@ -61,6 +64,7 @@ RUNNERS: dict[type[Command], Callable[[CommandResult, Any], None]] = {
     OpenCmd: run_open,
     SetOptionCmd: run_set_option,
     IncludeCmd: run_include,
+    DerivingCmd: run_deriving,
     VariableCmd: run_variable,
     UniverseCmd: run_universe,
     AttributeCmd: run_attribute,
@@ -118,3 +122,11 @@ def _run(result: CommandResult, command: Command) -> None:
         if isinstance(command, DECLARATIONS):
             result.declared.append((command, result.state))
         RUNNERS[type(command)](result, command)
+        if isinstance(command, InductiveCmd | StructureCmd):
+            name = full_name(result.state, command.signature.name or "")
+            wanted = ("ext",) if "ext" in command.modifiers.attributes else ()
+            for class_name in (*wanted, *command.deriving):
+                try:
+                    derive(result, name, class_name, command.signature)
+                except ProofError as error:  # the type is there all the same
+                    result.say("error", error.message, command.signature.pos, command.signature.end)

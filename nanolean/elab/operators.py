@@ -351,6 +351,11 @@ def _boolean_equality(self: Elaborator, stx: BinOp) -> Expr:
     type_ = self.mctx.instantiate(type_)
     wanted = AppStx(Ident(f"{ROOT}DecidableEq"), (Done(type_),))
     instance = synthesize(self.mctx, self.elab(wanted), self.lctx)
+    # What `deriving BEq` has made comes before, as the later instance.
+    prefix, dot, last = getattr(get_app_fn(type_), "name", "").rpartition(".")
+    if f"{prefix}{dot}instBEq{last}.beq" in self.session.state.env:
+        derived = Ident(f"{ROOT}{prefix}{dot}instBEq{last}.beq", pos=stx.pos, end=stx.end)
+        return self.elab(AppStx(derived, (Done(left), Done(right)), pos=stx.pos, end=stx.end))
     if instance is None or "BEq.beq" not in self.session.state.env:
         raise _no_instance(self, stx, type_)
     beq = Ident(f"{ROOT}BEq.beq", explicit=True, pos=stx.pos, end=stx.end)

@@ -10,7 +10,7 @@ structure Prod (α : Type u) (β : Type v) where
   fst : α
   snd : β
 
-theorem Prod.ext {α : Type u} {β : Type v} {p q : α × β} (fst : p.fst = q.fst) (snd : p.snd = q.snd) : p = q := by
+@[ext] theorem Prod.ext {α : Type u} {β : Type v} {p q : α × β} (fst : p.fst = q.fst) (snd : p.snd = q.snd) : p = q := by
   cases p with
   | mk a b =>
     cases q with
@@ -46,6 +46,15 @@ def Prod.swap {α : Type u} {β : Type v} : α × β → β × α := fun p => (p
 @[simp] theorem Prod.snd_swap {α : Type u} {β : Type v} {p : α × β} : p.swap.snd = p.fst := rfl
 
 @[simp] theorem Prod.swap_prod_mk {α : Type u} {β : Type v} {a : α} {b : β} : (a, b).swap = (b, a) := rfl
+
+def instDecidableEqOption {α : Type u} [inst : DecidableEq α] : DecidableEq (Option α)
+  | none, none => isTrue rfl
+  | none, some _ => isFalse nofun
+  | some _, none => isFalse nofun
+  | some a, some b =>
+    match inst a b with
+    | isTrue h => isTrue (h ▸ rfl)
+    | isFalse n => isFalse (fun h => n (Option.some_inj.mp h))
 
 def instDecidableEqProd {α : Type u} {β : Type v} [inst₁ : DecidableEq α] [inst₂ : DecidableEq β] :
     DecidableEq (α × β) :=

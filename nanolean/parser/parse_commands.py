@@ -463,9 +463,26 @@ class CommandParser(TacticParser):
             binders = self.signature_binders()
             type_ = self.after(":", self.term)
             ctors.append(stx.CtorStx(name, binders, type_, pos=ctor_start, end=self.last_end()))
-        if self.texts[self.i] == "deriving":
-            self.refuse("`deriving` is")
-        return stx.InductiveCmd(modifiers, signature, tuple(ctors), pos=start, end=self.last_end())
+        return stx.InductiveCmd(
+            modifiers, signature, tuple(ctors), self.deriving_clause(), pos=start, end=self.last_end()
+        )
+
+    def deriving_clause(self) -> tuple[str, ...]:
+        """Parse the optional `deriving A, B` behind a type."""
+        # `deriving instance` is the next command.
+        return self.class_names() if self.texts[self.i + 1] != "instance" and self.accept("deriving") else ()
+
+    def class_names(self) -> tuple[str, ...]:
+        names = [self.name("name of a class")]
+        while self.accept(","):
+            names.append(self.name("name of a class"))
+        return tuple(names)
+
+    def deriving(self, start: int) -> stx.Command:
+        self.expect("instance")
+        classes = self.class_names()
+        self.expect("for")
+        return stx.DerivingCmd(classes, self.class_names(), pos=start, end=self.last_end())
 
     def structure(self, start: int, modifiers: stx.Modifiers) -> stx.Command:
         signature = self.signature()
@@ -479,9 +496,9 @@ class CommandParser(TacticParser):
                 ctor = self.binder_name()
                 self.i += 1
             fields = self.structure_fields()
-        if self.texts[self.i] == "deriving":
-            self.refuse("`deriving` is")
-        return stx.StructureCmd(modifiers, signature, ctor, fields, pos=start, end=self.last_end())
+        return stx.StructureCmd(
+            modifiers, signature, ctor, fields, self.deriving_clause(), pos=start, end=self.last_end()
+        )
 
     def structure_fields(self) -> tuple[stx.Binder, ...]:
         """`x y : A` in lines of one column, or groups in brackets."""
@@ -597,6 +614,7 @@ _SCOPE_FORMS: dict[str, Callable[[CommandParser, int], stx.Command]] = {
     "set_option": CommandParser.set_option,
     "attribute": CommandParser.attribute,
     "include": CommandParser.include,
+    "deriving": CommandParser.deriving,
     "omit": CommandParser.include,
     "#print": CommandParser.print,
     "#check": CommandParser.check,

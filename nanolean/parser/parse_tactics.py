@@ -120,6 +120,11 @@ class CaseParser(TermParser):
             pattern = stx.PatTuple(tuple(items), pos=start, end=self.last_end())
         elif self.accept("("):
             pattern = self.typed_pattern()
+            parts = [pattern]
+            while self.accept(","):  # a pair
+                parts.append(self.typed_pattern())
+            if len(parts) > 1:
+                pattern = stx.PatTuple(tuple(parts), pos=start, end=self.last_end())
             self.expect(")")
         elif self.accept("-"):
             pattern = stx.PatName("-", pos=start, end=self.last_end())
@@ -367,7 +372,7 @@ class ContextParser(RewritingParser):
 
     def have(self, start: int) -> stx.Tactic:
         keyword = self.texts[self.i - 1]
-        if self.texts[self.i] == "⟨":
+        if self.texts[self.i] == "⟨" or (self.texts[self.i] == "(" and self.at_term_pattern()):
             pattern = self.intro_pattern()
             pattern_type = self.after(":", self.term)
             self.expect(":=")

@@ -74,6 +74,7 @@ class InductiveCmd(Command):
     modifiers: Modifiers
     signature: Signature
     ctors: tuple[CtorStx, ...]
+    deriving: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +85,15 @@ class StructureCmd(Command):
     signature: Signature
     ctor: str
     fields: tuple[Binder, ...]
+    deriving: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DerivingCmd(Command):
+    """`deriving instance C, D for T, U`."""
+
+    classes: tuple[str, ...]
+    names: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
