@@ -493,8 +493,15 @@ def _wrong_number(ctor: str, count: int, given: int) -> str:
 
 @elaborates(StructLit)
 def elab_structure(self: Elaborator, stx: StructLit, expected: Expr | None) -> Expr:
-    """`{ x := a, y := b }`: the constructor of the expected structure with these fields."""
+    """`{ s with x := a : T }`: the constructor of the expected structure with these fields, and others of `s`."""
+    if stx.type is not None:
+        expected = self.elab_type(stx.type)
     type_ = self.known_head(expected)
+    source: Expr | None = None
+    if stx.source is not None:
+        self.forced = stx.source
+        source = self.elab(stx.source)
+        type_ = type_ or self.known_head(self.mctx.infer_type(source))
     if type_ is None:
         if stx is not self.forced:
             return self.wait(stx, expected)
@@ -514,7 +521,10 @@ def elab_structure(self: Elaborator, stx: StructLit, expected: Expr | None) -> E
             raise ElabError(f"field `{field.name}` has already been specified", field.pos, field.end)
         given[field.name] = field.value
     missing = [name for name in names if name not in given]
-    if missing:
+    if source is not None:
+        done = Done(source, pos=stx.pos, end=stx.end)
+        given |= {name: ProjStx(done, name, pos=stx.pos, end=stx.end) for name in missing}
+    elif missing:
         raise ElabError("Fields missing: " + ", ".join(f"`{name}`" for name in missing))
     call = Call(self, stx, [given[name] for name in names], {}, type_)
     call.blames_values = True

@@ -66,7 +66,8 @@ class TacticParser(ContextParser):
         if self.kinds[self.i] == FIELD:  # `.exact h`: a bullet without a space
             self.tokens.split_dot(self.i)
         text = self.texts[self.i]
-        form = _TACTICS.get("·" if text == "." else text)  # older files write the bullet as a full stop
+        forms = _CONV if self.in_conv else _TACTICS
+        form = forms.get("·" if text == "." else text)  # older files write the bullet as a full stop
         if form is None:
             if text in UNSUPPORTED:
                 self.refuse(f"the tactic `{text}` is")
@@ -114,6 +115,41 @@ class TacticParser(ContextParser):
         otherwise = self.block_or_hole()
         choice = stx.If(name, condition, then, otherwise, pos=start, end=self.last_end())
         return stx.RefineStx(choice, pos=start, end=self.last_end())
+
+    # --- conv
+
+    in_conv = False
+    """Whether the steps of a `conv` are read."""
+
+    def conv(self, start: int) -> stx.Tactic:
+        hyp = self.after("at", self.name)
+        pattern = self.after("in", self.term)
+        self.expect("=>")
+        outer, self.in_conv = self.in_conv, True
+        steps = self.tactic_seq()
+        self.in_conv = outer
+        return stx.ConvStx(hyp, pattern, steps, pos=start, end=self.last_end())
+
+    def conv_part(self, start: int) -> stx.Tactic:
+        kind = self.texts[self.i - 1]
+        number = self.small_number() if kind == "arg" else 0
+        return stx.ConvGoStx(kind, number, pos=start, end=self.last_end())
+
+    def conv_intro(self, start: int) -> stx.Tactic:
+        return stx.ConvGoStx("intro", names=self.binder_names(), pos=start, end=self.last_end())
+
+    def conv_enter(self, start: int) -> stx.Tactic:
+        """`enter [1, x]` is `(arg 1; intro x)`, and what follows happens there."""
+        self.expect("[")
+        steps: list[stx.Tactic] = []
+        while not steps or self.accept(","):
+            first = self.pos()
+            if self.kinds[self.i] == NUM:
+                steps.append(stx.ConvGoStx("arg", self.small_number(), pos=first, end=self.last_end()))
+            else:
+                steps.append(stx.ConvGoStx("intro", names=(self.binder_name(),), pos=first, end=self.last_end()))
+        self.expect("]")
+        return stx.ConvEnterStx(tuple(steps), pos=start, end=self.last_end())
 
     def congr(self, start: int) -> stx.Tactic:
         return stx.CongrStx(self.indented_number(), pos=start, end=self.last_end())
@@ -209,7 +245,7 @@ def _names(text: str) -> frozenset[str]:
 
 UNSUPPORTED = _names(
     "exact? apply? rw? simp? simp_all? simpa? decide? grind? solve_by_elim simp_arith simp_all_arith simp! dsimp "
-    "conv delta norm_cast push_cast exact_mod_cast rw_mod_cast native_decide bv_decide bv_omega bv_normalize "
+    "delta norm_cast push_cast exact_mod_cast rw_mod_cast native_decide bv_decide bv_omega bv_normalize "
     "false_or_by_contra apply_assumption apply_rules "
     "infer_instance haveI letI let_to_have case' repeat1 ac_nf ac_nf0 subst_eqs eq_refl apply_rfl expose_names stop "
     "fail trace_state dbg_trace sleep checkpoint run_tac show_term unhygienic fun_cases fun_induction mvcgen simp_wf "
@@ -219,8 +255,8 @@ UNSUPPORTED = _names(
 """Tactics of Lean that NanoLean does not have; anything else is unknown to Lean core too."""
 
 MATHLIB = _names(
-    "abel aesop by_contra cc choose contrapose fin_cases field_simp gcongr group hint "
-    "interval_cases lift linarith nlinarith norm_num nth_rewrite nth_rw order peel polyrith positivity "
+    "abel aesop by_contra cases' cc choose contrapose conv_lhs conv_rhs fin_cases field_simp gcongr group hint "
+    "induction' interval_cases lift linarith nlinarith norm_num nth_rewrite nth_rw order peel polyrith positivity "
     "push_neg rcongr ring ring1 ring_nf set simp_rw tauto use zify qify rify"
 )
 """Tactics that courses with Mathlib teach, and Lean without it does not know."""
@@ -240,6 +276,7 @@ _TACTICS: dict[str, _Form] = {
     "replace": TacticParser.replace,
     "suffices": TacticParser.suffices,
     "calc": TacticParser.calc_tactic,
+    "conv": TacticParser.conv,
     "match": TacticParser.match_tactic,
     "if": TacticParser.if_tactic,
     "generalize": TacticParser.generalize,
@@ -309,6 +346,16 @@ _TACTICS: dict[str, _Form] = {
     "(": TacticParser.parenthesized,
     "{": TacticParser.braces,
 }
+
+
+_CONV: dict[str, _Form] = {
+    **dict.fromkeys(("lhs", "rhs", "arg"), TacticParser.conv_part),
+    **dict.fromkeys(("intro", "ext", "funext"), TacticParser.conv_intro),
+    "enter": TacticParser.conv_enter,
+    "pattern": lambda parser, start: stx.ConvGoStx("pattern", term=parser.term(), pos=start, end=parser.last_end()),
+    **{name: _TACTICS[name] for name in "rw rewrite simp unfold change skip done rfl · (".split()},
+}
+"""What `conv` takes."""
 
 
 _MODIFIERS = (("private", "protected"), ("noncomputable",))

@@ -271,25 +271,35 @@ class TermParser(CalcParser):
         return stx.AnonCtor(self.items("⟩"), pos=start, end=self.last_end())
 
     def structure_literal(self) -> stx.StructLit:
-        """`{ x := a, y := b }`; `{ x, y }` stands for `{ x := x, y := y }`."""
+        """`{ s with x := a, y := b : T }`; `{ x, y }` stands for `{ x := x, y := y }`."""
         start = self.pos()
         self.i += 1
-        column, self.column = self.column, self.cols[self.i]
+        column, self.column = self.column, NO_COLUMN
+        source, type_ = None, None
+        if self.texts[self.i + 1] not in (":=", ",", "}", "//", "|", ":", "..", "∈") and self.texts[self.i] != "}":
+            source = self.term()
+            if self.texts[self.i] == ",":
+                self.refuse("more than one term before `with` is")
+            self.expect("with")
+        self.column = self.cols[self.i]
         fields: list[stx.NamedArg] = []
         while self.texts[self.i] != "}":
+            if fields and self.accept(":"):
+                type_ = self.term()
+                continue
             first, name = self.pos(), self.name("name of a field")
-            if self.texts[self.i] in ("with", "//", "|", ":", "..", "∈"):
+            if self.texts[self.i] in ("//", "|", ":", "..", "∈"):
                 self.refuse(f"`{{ .. {self.texts[self.i]} .. }}` is")
             value: stx.Term = stx.Ident(name, pos=first, end=self.last_end())
             if self.accept(":="):
                 value = self.term()
             fields.append(stx.NamedArg(name, value, pos=first, end=self.last_end()))
             # A new line is as good as a comma.
-            if self.texts[self.i] != "}" and not self.accept(",") and not self.on_new_line():
+            if self.texts[self.i] not in (":", "}") and not self.accept(",") and not self.on_new_line():
                 self.fail("',' or '}'")
         self.i += 1
         self.column = column
-        return stx.StructLit(tuple(fields), pos=start, end=self.last_end())
+        return stx.StructLit(tuple(fields), source, type_, pos=start, end=self.last_end())
 
     def list_literal(self) -> stx.ListLit:
         start = self.pos()

@@ -195,9 +195,11 @@ class AnonCtor(Term):
 
 @dataclass(frozen=True, slots=True)
 class StructLit(Term):
-    """`{ x := a, y := b }`."""
+    """`{ s with x := a, y := b : T }`."""
 
     fields: tuple[NamedArg, ...]
+    source: Term | None = None
+    type: Term | None = None
 
 
 @dataclass(frozen=True, slots=True)
