@@ -13,7 +13,7 @@ from nanolean.commands.messages import CommandResult
 from nanolean.elab.names import constant_name
 from nanolean.env_state import EnvState, OpenScope
 from nanolean.kernel.declaration import CtorInfo, InductiveInfo
-from nanolean.kernel.expr import Const, Expr, FVar, Pi, Sort, collect_fvars, get_app_fn, instantiate
+from nanolean.kernel.expr import Const, Expr, Pi, Sort, collect_fvars, get_app_fn, instantiate
 from nanolean.kernel.level import ZERO, LParam
 from nanolean.kernel.typecheck import TypeChecker
 from nanolean.meta.lctx import EMPTY_CONTEXT

@@ -46,7 +46,9 @@ def run_section(result: CommandResult, cmd: SectionCmd) -> None:
     """Enter a section."""
     state = result.state
     _check_depth(state, cmd)
-    result.state = state.push(OpenScope("section", cmd.name or "", state.scope.namespace, included=state.scope.included))
+    result.state = state.push(
+        OpenScope("section", cmd.name or "", state.scope.namespace, included=state.scope.included)
+    )
 
 
 def _check_depth(state: EnvState, cmd: NamespaceCmd | SectionCmd) -> None:

@@ -49,6 +49,7 @@ def elab_application(self: Elaborator, stx: Term, expected: Expr | None) -> Expr
     if isinstance(fn, DotIdent) and self.known_head(expected) is None and stx is not self.forced:
         return self.wait(stx, expected)
     call = Call(self, stx, args, named, expected)
+    call.ellipsis = isinstance(stx, AppStx) and stx.ellipsis
     return call.run(fn)
 
 
@@ -69,6 +70,8 @@ class Call:
         self.args = args
         self.named = named
         self.expected = expected
+        self.ellipsis = False
+        """Whether the explicit arguments that are not written are to be found."""
         self.blames_values = False
         """Whether an argument of another type is a mismatch of its own, as the value of a field is."""
         self.late_object: Expr | None = None
@@ -291,6 +294,8 @@ class Call:
                     self.elaborator.lctx = self.elaborator.lctx.add(decl)
                     eta.append(decl.fvar_id)
                     arg = decl.fvar
+                elif self.ellipsis and pi.info == "default":
+                    arg = self.elaborator.fresh_hole(pi.type, self.stx)
                 else:
                     break
                 fn = App(fn, arg)

@@ -35,7 +35,7 @@ from nanolean.meta.lctx import LocalContext, LocalDecl, inaccessible
 from nanolean.meta.matchers import as_matcher
 from nanolean.meta.mctx import MetaContext
 from nanolean.proof_errors import ElabError, ProofError
-from nanolean.syntax import ContradictionStx, FunAlts, Match, MatchAlt, Node, TacticSeq
+from nanolean.syntax import ContradictionStx, FunAlts, Match, MatchAlt, Node, TacticSeq, Term
 
 
 @dataclass(frozen=True)
@@ -304,7 +304,8 @@ class _Case:
             self_.lctx = outer.remove(decl.fvar_id for decl in self.hyps)
             reader = PatternReader(self_)
             patterns: list[Pattern] = []
-            for fvar_id, stx in zip(self.locals, [*alt.patterns, *[decl.user_name for decl in self.hyps]]):
+            wanted: list[Term | str] = [*alt.patterns, *[decl.user_name for decl in self.hyps]]
+            for fvar_id, stx in zip(self.locals, wanted):
                 type_ = self.mctx.fvars[fvar_id].type
                 for other, pattern in zip(self.locals, patterns):
                     type_ = replace_fvar(type_, other, pattern.expr)

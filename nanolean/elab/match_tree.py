@@ -103,9 +103,8 @@ class MatchTree:
         self.mctx.budget.spend()
         if not rows:
             # No row is left: either the types rule the case out, or it is missing.
-            if len(self.missing) < MAX_MISSING and not self._impossible(goal, columns):
-                if self.refute is None or not self.refute(goal):
-                    self.missing.append(examples)
+            if len(self.missing) < MAX_MISSING and not (self._impossible(goal, columns) or self._refutes(goal)):
+                self.missing.append(examples)
             return
         if not columns:
             # First match: rows behind it are for other values, or redundant.
@@ -139,6 +138,9 @@ class MatchTree:
         if solve_equations(self.mctx, rest, equations, lambda _goal, e: str(e)) is not None:
             raise ElabError("alternatives that overlap in this way are not supported")
         return inner
+
+    def _refutes(self, goal: str) -> bool:
+        return self.refute is not None and self.refute(goal)
 
     def _impossible(self, goal: str, columns: list[str]) -> bool:
         """Whether a column has a type without elements, which closes the goal."""

@@ -141,7 +141,7 @@ class TacticParser(ContextParser):
     def conv_enter(self, start: int) -> stx.Tactic:
         """`enter [1, x]` is `(arg 1; intro x)`, and what follows happens there."""
         self.expect("[")
-        steps: list[stx.Tactic] = []
+        steps: list[stx.ConvGoStx] = []
         while not steps or self.accept(","):
             first = self.pos()
             if self.kinds[self.i] == NUM:
@@ -353,7 +353,7 @@ _CONV: dict[str, _Form] = {
     **dict.fromkeys(("intro", "ext", "funext"), TacticParser.conv_intro),
     "enter": TacticParser.conv_enter,
     "pattern": lambda parser, start: stx.ConvGoStx("pattern", term=parser.term(), pos=start, end=parser.last_end()),
-    **{name: _TACTICS[name] for name in "rw rewrite simp unfold change skip done rfl · (".split()},
+    **{name: _TACTICS[name] for name in ("rw", "rewrite", "simp", "unfold", "change", "skip", "done", "rfl", "·", "(")},
 }
 """What `conv` takes."""
 
@@ -469,8 +469,10 @@ class CommandParser(TacticParser):
     def value(self) -> stx.Term:
         """`:= e` or the equations `| p => e`."""
         start = self.pos()
-        if self.texts[self.i] == "|":
-            value: stx.Term = stx.FunAlts(self.match_alternatives(), pos=start, end=self.last_end())
+        if self.accept("where"):
+            value: stx.Term = self.where_fields()
+        elif self.texts[self.i] == "|":
+            value = stx.FunAlts(self.match_alternatives(), pos=start, end=self.last_end())
         else:
             if not self.accept(":="):
                 self.fail("':=' or '|'")

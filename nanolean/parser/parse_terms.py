@@ -80,7 +80,7 @@ class TermParser(CalcParser):
         if text == "Type" or text == "Sort":
             return self.sort(with_level=True)
         head = self.atom()
-        if not self.at_argument():
+        if not self.at_argument() and self.texts[self.i] != "..":
             return head
         if text == "(" and isinstance(head, stx.Ident) and head.explicit:
             self.refuse("an argument of `@f` in parentheses is")
@@ -91,9 +91,10 @@ class TermParser(CalcParser):
         args: list[stx.Term | stx.NamedArg] = []
         while self.at_argument():
             args.append(self.argument())
-        if not args:
+        ellipsis = self.texts[self.i] == ".." and self.spaced() and self.accept("..")
+        if not args and not ellipsis:
             return head
-        return stx.AppStx(head, tuple(args), pos=start, end=self.ends[self.i - 1])
+        return stx.AppStx(head, tuple(args), ellipsis, pos=start, end=self.ends[self.i - 1])
 
     def piped_field(self, term: stx.Term, start: int) -> stx.Term:
         """Behind `e |>.`: `e |>.f a` is `(e).f a`."""
@@ -269,6 +270,20 @@ class TermParser(CalcParser):
     def anonymous_constructor(self) -> stx.AnonCtor:
         start = self.pos()
         return stx.AnonCtor(self.items("⟩"), pos=start, end=self.last_end())
+
+    def where_fields(self) -> stx.StructLit:
+        """Behind `def p : S where`: `x := a` in lines of one column."""
+        start = self.pos()
+        column, self.column = self.column, self.cols[self.i]
+        fields: list[stx.NamedArg] = []
+        while self.kinds[self.i] == IDENT and self.cols[self.i] == self.column:
+            first, name = self.pos(), self.name("name of a field")
+            if self.texts[self.i] != ":=":
+                self.refuse("a field with arguments is")
+            self.i += 1
+            fields.append(stx.NamedArg(name, self.term(), pos=first, end=self.last_end()))
+        self.column = column
+        return stx.StructLit(tuple(fields), pos=start, end=self.last_end())
 
     def structure_literal(self) -> stx.StructLit:
         """`{ s with x := a, y := b : T }`; `{ x, y }` stands for `{ x := x, y := y }`."""

@@ -134,6 +134,8 @@ class AppStx(Term):
 
     fn: Term
     args: tuple[Term | NamedArg, ...]
+    ellipsis: bool = False
+    """Whether `..` stands for the explicit arguments that are left."""
 
 
 @dataclass(frozen=True, slots=True)

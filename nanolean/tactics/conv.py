@@ -78,12 +78,14 @@ def _run(ctx: TacticContext, steps: Sequence[Tactic], e: Expr, goals: list[str])
     for i, step in enumerate(steps):
         at = ctx.mctx.instantiate(done.expr)
         rest = steps[i + 1 :]
+        parts: Sequence[Tactic] = (step,)
         if isinstance(step, ConvEnterStx):
-            step, rest = step.steps[0], (*step.steps[1:], *rest)
+            parts = step.steps
+        first = parts[0]
         try:
             # What follows a step into a part happens there.
-            if isinstance(step, ConvGoStx):
-                return trans(ctx.mctx, e, done, _enter(ctx, step, rest, at, goals))
+            if isinstance(first, ConvGoStx):
+                return trans(ctx.mctx, e, done, _enter(ctx, first, (*parts[1:], *rest), at, goals))
             done = trans(ctx.mctx, e, done, _changed(ctx, step, at, goals))
         except ProofError as error:
             raise error.at(step.pos, step.end) from None

@@ -229,8 +229,8 @@ class _MatchSplit:
         self.dependent: list[bool] = []
         for target in self.targets:
             stated = type_ = mctx.infer_type(target)
-            for other, local in zip(self.targets, locals_):
-                type_ = instantiate(kabstract(mctx, type_, other), local.fvar)
+            for before, local in zip(self.targets, locals_):
+                type_ = instantiate(kabstract(mctx, type_, before), local.fvar)
             # A proof about targets before it (`h : n ≠ 0`): nothing is to be known of it but what it proves.
             self.dependent.append(type_ is not stated)
             if self.dependent[-1] and not mctx.is_prop(type_):

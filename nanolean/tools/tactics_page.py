@@ -44,8 +44,8 @@ refused changes nothing.
 """
 
 CHAPTERS = {
-    "Introducing and using hypotheses": "intro intros rintro exact refine apply assumption have replace let suffices show "
-    "change specialize revert clear rename generalize rename_i",
+    "Introducing and using hypotheses": "intro intros rintro exact refine apply assumption have replace let suffices "
+    "show change specialize revert clear rename generalize rename_i",
     "Building a proof": "constructor and_intros left right exists exfalso contradiction nomatch nofun trivial decide",
     "Taking hypotheses apart": "cases induction rcases obtain by_cases if match injection injections subst "
     "subst_vars split",
