@@ -241,7 +241,10 @@ def _dependents(mctx: MetaContext, lctx: LocalContext, targets: Sequence[Target]
     They are matched too, by their names, and so say in each alternative what they say of its pattern (`generalize` of
     `elabMatchAltViews` in Lean's Elab/Match.lean).
     """
-    matched = {target.value.id for target in targets if isinstance(target.value, FVar)}
+    matched: set[str] = set()
+    for target in targets:
+        if isinstance(target.value, FVar):
+            matched.add(target.value.id)
     moved: dict[str, LocalDecl] = {}
     for decl in lctx if matched else ():
         mentioned = collect_fvars(mctx.instantiate(decl.type)).keys()
@@ -259,7 +262,8 @@ class _Case:
         self.stx = stx
         self.targets = [Target(mctx.instantiate(target.value), target.equation) for target in targets]
         self.hyps = _dependents(mctx, elaborator.lctx, self.targets)
-        self.targets += [Target(decl.fvar) for decl in self.hyps]
+        for decl in self.hyps:
+            self.targets.append(Target(decl.fvar))
         self.locals: list[str] = []
         for i, target in enumerate(self.targets):
             type_ = without_lets(elaborator.session, elaborator.lctx, mctx.instantiate(mctx.infer_type(target.value)))

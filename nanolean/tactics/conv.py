@@ -37,7 +37,7 @@ from nanolean.tactics.simp import NO_PROGRESS, make_set, unchanged
 
 @tactic(ConvStx)
 def conv_tactic(ctx: TacticContext, stx: ConvStx) -> None:
-    """`conv => lhs; rw [e]`, `conv at h => ..`, `conv in p => ..`: go to a place and rewrite there alone.
+    """`conv at h in p => steps`: rewrite at one place alone; without `at h` in the goal, `in p` at a pattern.
 
     `lhs`, `rhs`, `arg i`, `intro x` (below `fun x =>`, also `ext x`), `enter [1, x]` and `pattern p` go to a part;
     `rw`, `simp`, `unfold`, `change` change what is there. `rfl` is tried at the end.
