@@ -119,10 +119,6 @@ class TacticParser(ContextParser):
     def congr(self, start: int) -> stx.Tactic:
         return stx.CongrStx(self.indented_number(), pos=start, end=self.last_end())
 
-    def indented_number(self) -> int | None:
-        """Parse a numeral, if there is one that belongs to this tactic."""
-        return self.small_number() if self.kinds[self.i] == NUM and self.indented() else None
-
     def trace(self, start: int) -> stx.Tactic:
         """`trace "text"`."""
         text = self.texts[self.i]
@@ -133,21 +129,6 @@ class TacticParser(ContextParser):
             self.refuse("a string with escapes is")
         self.i += 1
         return stx.TraceStx(text[1:-1], pos=start, end=self.last_end())
-
-    def rotate(self, start: int) -> stx.Tactic:
-        node = stx.RotateLeftStx if self.texts[self.i - 1] == "rotate_left" else stx.RotateRightStx
-        count = self.indented_number()
-        if count is None:
-            count = 1
-        return node(count, pos=start, end=self.last_end())
-
-    def iterate(self, start: int) -> stx.Tactic:
-        count = self.small_number() if self.kinds[self.i] == NUM else None
-        return stx.IterateStx(count, self.tactic_seq(), pos=start, end=self.last_end())
-
-    def repeat_prime(self, start: int) -> stx.Tactic:
-        once = self.texts[self.i - 1] == "repeat1'"
-        return stx.RepeatPrimeStx(self.tactic_seq(), once, pos=start, end=self.last_end())
 
     def parenthesized(self, start: int) -> stx.Tactic:
         return stx.ParenStx(self.bracketed_seq(")"), pos=start, end=self.last_end())

@@ -469,6 +469,25 @@ class ContextParser(RewritingParser):
         patterns = self.rintro_patterns(0)
         return stx.ExtStx(patterns, once, pos=start, end=self.last_end())
 
+    def indented_number(self) -> int | None:
+        """Parse a numeral, if there is one that belongs to this tactic."""
+        return self.small_number() if self.kinds[self.i] == NUM and self.indented() else None
+
+    def rotate(self, start: int) -> stx.Tactic:
+        node = stx.RotateLeftStx if self.texts[self.i - 1] == "rotate_left" else stx.RotateRightStx
+        count = self.indented_number()
+        if count is None:
+            count = 1
+        return node(count, pos=start, end=self.last_end())
+
+    def iterate(self, start: int) -> stx.Tactic:
+        count = self.small_number() if self.kinds[self.i] == NUM else None
+        return stx.IterateStx(count, self.tactic_seq(), pos=start, end=self.last_end())
+
+    def repeat_prime(self, start: int) -> stx.Tactic:
+        once = self.texts[self.i - 1] == "repeat1'"
+        return stx.RepeatPrimeStx(self.tactic_seq(), once, pos=start, end=self.last_end())
+
     # --- conv
 
     in_conv = False
