@@ -291,7 +291,8 @@ class TermParser(CalcParser):
         self.i += 1
         column, self.column = self.column, NO_COLUMN
         source, type_ = None, None
-        if self.texts[self.i + 1] not in (":=", ",", "}", "//", "|", ":", "..", "∈") and self.texts[self.i] != "}":
+        at_source = self.texts[self.i] not in ("", "}")
+        if at_source and self.texts[self.i + 1] not in (":=", ",", "}", "//", "|", ":", "..", "∈"):
             source = self.term()
             if self.texts[self.i] == ",":
                 self.refuse("more than one term before `with` is")
