@@ -38,6 +38,8 @@ class OpenScope:
     variable_texts: tuple[str, ...] = ()
     """How `variables` were written, one text for each command."""
     universes: tuple[str, ...] = ()
+    included: tuple[str, ...] = ()
+    """Variables, of scopes around it too, that declarations take though they do not mention them."""
     options: tuple[tuple[str, bool | int | str], ...] = ()
 
 

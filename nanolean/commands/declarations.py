@@ -161,9 +161,9 @@ def _named(e: Expr, name: str, const: Expr) -> Expr:
 
 
 ATTRIBUTES = frozenset(
-    {"simp", "reducible", "irreducible", "inline", "elab_as_elim", "symm", "refl", "trans", "congr", "grind"}
+    {"simp", "reducible", "irreducible", "inline", "elab_as_elim", "symm", "refl", "trans", "congr", "ext", "grind"}
 )
-"""The attributes that may be given; only `simp`, `(ir)reducible` and `elab_as_elim` do something here."""
+"""The attributes that may be given; only `simp`, `ext`, `(ir)reducible` and `elab_as_elim` do something here."""
 MADE_NAMES = {
     "inductive": re.compile(
         "(casesOn|recOn|below|ibelow|brecOn|binductionOn|noConfusion|noConfusionType|ctorIdx|toCtorIdx|ctorElim"
@@ -197,7 +197,7 @@ def run_declaration(result: CommandResult, cmd: TheoremCmd | ExampleCmd | DefCmd
             shown = session.show(header.type, header.lctx)
             raise ElabError(f"type of theorem `{header.name}` is not a proposition\n  {shown}", cmd.pos, cmd.end)
         name_levels(session, *(decl.type for decl in header.lctx), header.type)
-        include_variables(header, instances=True)
+        include_variables(header, of_theorem=True)
         header.lctx = close_context(session, header.lctx, signature)
     allow_recursion(header, signature, cmd.value)
     value: Expr | None = None

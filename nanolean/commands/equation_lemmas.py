@@ -83,17 +83,17 @@ class EquationLemmas:
             return [clause]
         type_ = apply_type(self.mctx.env[fn.name].type_at(fn.levels), args[:first])
         found: list[Clause] = []
-        earlier: list[list[Expr]] = []
+        earlier: list[tuple[list[Expr], list[str]]] = []
         for alternative in args[first:]:
             assert isinstance(type_, Pi)
             ids, patterns, body = self._open(type_.type, alternative)
             new = self._specialize(clause, targets, ids, patterns, body)
             if new is not None:
-                props = [p for other in earlier if (p := exclusion(self.mctx, other, patterns, ids)) is not None]
+                props = [p for other in earlier if (p := exclusion(self.mctx, *other, patterns)) is not None]
                 conditions = [self.mctx.fresh_local("x", prop).fvar_id for prop in props]
                 new = Clause(new.ids, (*new.conditions, *conditions), new.args, new.body)
                 found += self._clauses(new)
-            earlier.append(patterns)
+            earlier.append((patterns, ids))
             type_ = type_.body
         return found
 

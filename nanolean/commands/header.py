@@ -135,10 +135,10 @@ def close_context(session: Session, lctx: LocalContext, signature: Signature) ->
     return lctx
 
 
-def include_variables(header: Header, *terms: Expr, instances: bool = False) -> None:
+def include_variables(header: Header, *terms: Expr, of_theorem: bool = False) -> None:
     """Drop the section variables that neither the type nor `terms` nor the other binders mention.
 
-    With `instances`, as for theorems, those in `[..]` stay whose types mention only what stays.
+    Of a theorem those stay that are named by `include`, and those in `[..]` whose types mention only what stays.
     """
     lctx = header.lctx
     used: set[str] = set()
@@ -146,11 +146,13 @@ def include_variables(header: Header, *terms: Expr, instances: bool = False) -> 
         if e is not None:
             used |= collect_fvars(header.session.mctx.instantiate(e)).keys()
     used |= {decl.fvar_id for decl in lctx.decls[header.num_variables :]}
+    included = header.session.state.scope.included if of_theorem else ()
+    used |= {decl.fvar_id for decl in lctx.decls[: header.num_variables] if decl.user_name in included}
     for decl in reversed(lctx.decls):
         if decl.fvar_id in used:
             used |= collect_fvars(decl.type).keys()
     variables = lctx.decls[: header.num_variables]
-    for decl in variables if instances else ():
+    for decl in variables if of_theorem else ():
         if decl.info == "inst" and collect_fvars(decl.type).keys() <= used:
             used.add(decl.fvar_id)
     header.lctx = LocalContext(decl for decl in lctx if decl.fvar_id in used)

@@ -7,14 +7,16 @@ from collections.abc import Callable
 from typing import Any
 
 from nanolean.commands.declarations import run_axiom, run_declaration
+from nanolean.commands.deriving import derive, run_deriving
 from nanolean.commands.earlier_runs import EarlierRuns, Run
+from nanolean.commands.header import full_name
 from nanolean.commands.inductive import run_inductive, run_structure
 from nanolean.commands.messages import CommandResult, LineMap, note_missing_library, read_header, run_set_option
 from nanolean.commands.reports import run_check, run_print, run_print_axioms
 from nanolean.commands.scopes import (
-    opened,
     run_attribute,
     run_end,
+    run_include,
     run_namespace,
     run_open,
     run_section,
@@ -30,8 +32,11 @@ from nanolean.syntax import (
     CheckCmd,
     Command,
     DefCmd,
+    DerivingCmd,
     EndCmd,
     ExampleCmd,
+    IncludeCmd,
+    InCmd,
     InductiveCmd,
     NamespaceCmd,
     OpenCmd,
@@ -57,7 +62,10 @@ RUNNERS: dict[type[Command], Callable[[CommandResult, Any], None]] = {
     NamespaceCmd: run_namespace,
     SectionCmd: run_section,
     EndCmd: run_end,
+    OpenCmd: run_open,
     SetOptionCmd: run_set_option,
+    IncludeCmd: run_include,
+    DerivingCmd: run_deriving,
     VariableCmd: run_variable,
     UniverseCmd: run_universe,
     AttributeCmd: run_attribute,
@@ -113,19 +121,20 @@ def run_command(result: CommandResult, command: Command) -> None:
 
 
 def _run(result: CommandResult, command: Command) -> None:
-    if isinstance(command, OpenCmd) and command.inner is None:
-        run_open(result, command)
-    elif isinstance(command, OpenCmd) and command.inner is not None:
+    if isinstance(command, InCmd):
         scope = result.state.scope
-        result.state = opened(result.state, command)
-        run_command(result, command.inner)
-        result.state = result.state.with_scope(scope)
-    elif isinstance(command, SetOptionCmd) and command.inner is not None:
-        scope = result.state.scope
-        run_set_option(result, command)
-        run_command(result, command.inner)
+        _run(result, command.first)
+        run_command(result, command.second)
         result.state = result.state.with_scope(scope)
     else:
         if isinstance(command, DECLARATIONS):
             result.declared.append((command, result.state))
         RUNNERS[type(command)](result, command)
+        if isinstance(command, InductiveCmd | StructureCmd):
+            name = full_name(result.state, command.signature.name or "")
+            wanted = ("ext",) if "ext" in command.modifiers.attributes else ()
+            for class_name in (*wanted, *command.deriving):
+                try:
+                    derive(result, name, class_name, command.signature)
+                except ProofError as error:  # the type is there all the same
+                    result.say("error", error.message, command.signature.pos, command.signature.end)

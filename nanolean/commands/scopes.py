@@ -18,6 +18,7 @@ from nanolean.syntax import (
     AttributeCmd,
     Binder,
     EndCmd,
+    IncludeCmd,
     NamespaceCmd,
     OpenCmd,
     SectionCmd,
@@ -36,7 +37,7 @@ def run_namespace(result: CommandResult, cmd: NamespaceCmd) -> None:
         outer = state.scope.namespace
         name = f"{outer}.{part}" if outer else part
         _check_depth(state, cmd)
-        state = state.push(OpenScope("namespace", part, name))
+        state = state.push(OpenScope("namespace", part, name, included=state.scope.included))
         state = replace(state, namespaces=state.namespaces | {name})
     result.state = state
 
@@ -46,7 +47,7 @@ def run_section(result: CommandResult, cmd: SectionCmd) -> None:
     state = result.state
     for part in (cmd.name or "").split("."):
         _check_depth(state, cmd)
-        state = state.push(OpenScope("section", part, state.scope.namespace))
+        state = state.push(OpenScope("section", part, state.scope.namespace, included=state.scope.included))
     result.state = state
 
 
@@ -107,13 +108,25 @@ def _inserted(text: str) -> str:
 
 def run_open(result: CommandResult, cmd: OpenCmd) -> None:
     """Open namespaces until the end of the scope."""
-    result.state = opened(result.state, cmd)
-
-
-def opened(state: EnvState, cmd: OpenCmd) -> EnvState:
-    """Return the state with the namespaces of the command open."""
+    state = result.state
     names = tuple(_namespace(state, name, cmd) for name in cmd.names)
-    return state.with_scope(replace(state.scope, opens=(*state.scope.opens, *names)))
+    result.state = state.with_scope(replace(state.scope, opens=(*state.scope.opens, *names)))
+
+
+def run_include(result: CommandResult, cmd: IncludeCmd) -> None:
+    """Have declarations take variables that they do not mention, until the end of the scope, or no longer."""
+    state = result.state
+    variables = [binder.name for binder in section_variables(state)]
+    for name in cmd.names:
+        if name not in variables:
+            text = f"invalid 'include', variable `{name}` has not been declared in the current scope"
+            if cmd.omit:
+                text = f"`{name}` did not match any variables in the current scope"
+            raise ElabError(text, cmd.pos, cmd.end)
+    kept = tuple(name for name in state.scope.included if name not in cmd.names)
+    if not cmd.omit:
+        kept = (*kept, *cmd.names)
+    result.state = state.with_scope(replace(state.scope, included=kept))
 
 
 def _namespace(state: EnvState, name: str, cmd: OpenCmd) -> str:

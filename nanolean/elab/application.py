@@ -49,6 +49,7 @@ def elab_application(self: Elaborator, stx: Term, expected: Expr | None) -> Expr
     if isinstance(fn, DotIdent) and self.known_head(expected) is None and stx is not self.forced:
         return self.wait(stx, expected)
     call = Call(self, stx, args, named, expected)
+    call.ellipsis = isinstance(stx, AppStx) and stx.ellipsis
     return call.run(fn)
 
 
@@ -69,6 +70,8 @@ class Call:
         self.args = args
         self.named = named
         self.expected = expected
+        self.ellipsis = False
+        """Whether the explicit arguments that are not written are to be found."""
         self.blames_values = False
         """Whether an argument of another type is a mismatch of its own, as the value of a field is."""
         self.late_object: Expr | None = None
@@ -291,6 +294,8 @@ class Call:
                     self.elaborator.lctx = self.elaborator.lctx.add(decl)
                     eta.append(decl.fvar_id)
                     arg = decl.fvar
+                elif self.ellipsis and pi.info == "default":
+                    arg = self.elaborator.fresh_hole(pi.type, self.stx)
                 else:
                     break
                 fn = App(fn, arg)
@@ -493,8 +498,15 @@ def _wrong_number(ctor: str, count: int, given: int) -> str:
 
 @elaborates(StructLit)
 def elab_structure(self: Elaborator, stx: StructLit, expected: Expr | None) -> Expr:
-    """`{ x := a, y := b }`: the constructor of the expected structure with these fields."""
+    """`{ s with x := a : T }`: the constructor of the expected structure with these fields, and others of `s`."""
+    if stx.type is not None:
+        expected = self.elab_type(stx.type)
     type_ = self.known_head(expected)
+    source: Expr | None = None
+    if stx.source is not None:
+        self.forced = stx.source
+        source = self.elab(stx.source)
+        type_ = type_ or self.known_head(self.mctx.infer_type(source))
     if type_ is None:
         if stx is not self.forced:
             return self.wait(stx, expected)
@@ -514,7 +526,10 @@ def elab_structure(self: Elaborator, stx: StructLit, expected: Expr | None) -> E
             raise ElabError(f"field `{field.name}` has already been specified", field.pos, field.end)
         given[field.name] = field.value
     missing = [name for name in names if name not in given]
-    if missing:
+    if source is not None:
+        done = Done(source, pos=stx.pos, end=stx.end)
+        given |= {name: ProjStx(done, name, pos=stx.pos, end=stx.end) for name in missing}
+    elif missing:
         raise ElabError("Fields missing: " + ", ".join(f"`{name}`" for name in missing))
     call = Call(self, stx, [given[name] for name in names], {}, type_)
     call.blames_values = True

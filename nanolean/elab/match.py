@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from nanolean.elab.elaborator import Elaborator, elaborates
 from nanolean.elab.match_tree import Alternative, MatchTree
@@ -30,10 +31,11 @@ from nanolean.kernel.level import Level, LParam, substitute
 from nanolean.kernel.reduce import beta
 from nanolean.meta.bind import replace_fvar
 from nanolean.meta.generalize import kabstract
-from nanolean.meta.lctx import LocalContext, inaccessible
+from nanolean.meta.lctx import LocalContext, LocalDecl, inaccessible
 from nanolean.meta.matchers import as_matcher
-from nanolean.proof_errors import ElabError
-from nanolean.syntax import FunAlts, Match, MatchAlt, Node
+from nanolean.meta.mctx import MetaContext
+from nanolean.proof_errors import ElabError, ProofError
+from nanolean.syntax import ContradictionStx, FunAlts, Match, MatchAlt, Node, TacticSeq, Term
 
 
 @dataclass(frozen=True)
@@ -123,7 +125,7 @@ class MatcherMaker:
         lctx = LocalContext(mctx.fvars[fvar_id] for fvar_id in binders)
         target = mk_app(self.motive.fvar, *[FVar(i) for i in self.targets])
         goal = mctx.fresh_mvar(target, lctx, "synthetic")
-        tree = MatchTree(mctx, alternatives)
+        tree = MatchTree(mctx, alternatives, partial(contradicts, self.session))
         tree.solve(goal.id, self.targets)
         redundant = tuple(i for i in range(len(rows)) if i not in tree.used)
         coverage = Coverage(tuple(", ".join(e.text() for e in examples) for examples in tree.missing), redundant)
@@ -155,6 +157,23 @@ class MatcherMaker:
             number += 1
         self.session.add_auxiliary(DefDecl(name, self.level_params, type_, value))
         return MatcherCall(params, self.outer_levels, name, self.to_prop)
+
+
+def contradicts(session: Session, goal: str) -> bool:
+    """Close a case that no alternative covers by `contradiction` (`processLeaf` of Lean's Meta/Match/Match.lean)."""
+    mark, watch = session.mctx.save(), session.watch
+    session.watch = None
+    session.blocks.append(goal)
+    try:
+        with session.recovering(False):
+            session.run_block(session, goal, TacticSeq((ContradictionStx(),)), 0, 0)
+    except ProofError:
+        session.mctx.restore(mark)
+        return False
+    finally:
+        session.watch = watch
+        session.blocks.pop()
+    return True
 
 
 def without_lets(session: Session, lctx: LocalContext, e: Expr) -> Expr:
@@ -216,6 +235,24 @@ def match_on(self: Elaborator, stx: Node, targets: Sequence[Target], alts: Seque
     return case.finish(alts, rows)
 
 
+def _dependents(mctx: MetaContext, lctx: LocalContext, targets: Sequence[Target]) -> list[LocalDecl]:
+    """The hypotheses that speak of matched variables (`h : n ≠ 0` of `match n with`).
+
+    They are matched too, by their names, and so say in each alternative what they say of its pattern (`generalize` of
+    `elabMatchAltViews` in Lean's Elab/Match.lean).
+    """
+    matched: set[str] = set()
+    for target in targets:
+        if isinstance(target.value, FVar):
+            matched.add(target.value.id)
+    moved: dict[str, LocalDecl] = {}
+    for decl in lctx if matched else ():
+        mentioned = collect_fvars(mctx.instantiate(decl.type)).keys()
+        if decl.value is None and decl.fvar_id not in matched and mentioned & (matched | moved.keys()):
+            moved[decl.fvar_id] = decl
+    return list(moved.values())
+
+
 class _Case:
     """One match while it is elaborated."""
 
@@ -224,6 +261,9 @@ class _Case:
         self.mctx = mctx = elaborator.mctx
         self.stx = stx
         self.targets = [Target(mctx.instantiate(target.value), target.equation) for target in targets]
+        self.hyps = _dependents(mctx, elaborator.lctx, self.targets)
+        for decl in self.hyps:
+            self.targets.append(Target(decl.fvar))
         self.locals: list[str] = []
         for i, target in enumerate(self.targets):
             type_ = without_lets(elaborator.session, elaborator.lctx, mctx.instantiate(mctx.infer_type(target.value)))
@@ -256,21 +296,24 @@ class _Case:
 
     def read(self, alt: MatchAlt) -> tuple[Row, Expr]:
         """Elaborate an alternative: return its patterns, and its right side as a function of their variables."""
-        if len(alt.patterns) != len(self.targets):
+        count = len(self.targets) - len(self.hyps)
+        if len(alt.patterns) != count:
             wrong = "Too many"
-            if len(alt.patterns) < len(self.targets):
+            if len(alt.patterns) < count:
                 wrong = "Not enough"
-            numbers = f"Expected {len(self.targets)}, but found {len(alt.patterns)}"
+            numbers = f"Expected {count}, but found {len(alt.patterns)}"
             raise ElabError(f"{wrong} patterns in match alternative: {numbers}", alt.pos, alt.end)
         self_, outer = self.elaborator, self.elaborator.lctx
         try:
+            self_.lctx = outer.remove(decl.fvar_id for decl in self.hyps)
             reader = PatternReader(self_)
             patterns: list[Pattern] = []
-            for stx, fvar_id in zip(alt.patterns, self.locals):
+            wanted: list[Term | str] = [*alt.patterns, *[decl.user_name for decl in self.hyps]]
+            for fvar_id, stx in zip(self.locals, wanted):
                 type_ = self.mctx.fvars[fvar_id].type
                 for other, pattern in zip(self.locals, patterns):
                     type_ = replace_fvar(type_, other, pattern.expr)
-                patterns.append(reader.read(stx, type_))
+                patterns.append(reader.variable(stx, type_) if isinstance(stx, str) else reader.read(stx, type_))
             result = beta(self.motive, [pattern.expr for pattern in patterns])
             function = self._right_side(alt, reader.ids, result)
         finally:

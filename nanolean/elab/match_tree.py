@@ -6,7 +6,7 @@ pattern in it is a constructor its variable is taken apart, otherwise its variab
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from nanolean.elab.patterns import Pattern, VarPattern
@@ -85,8 +85,11 @@ class Alternative:
 class MatchTree:
     """Builds the case analysis; afterwards `missing` and `used` tell what the alternatives cover."""
 
-    def __init__(self, mctx: MetaContext, alternatives: Sequence[Alternative]) -> None:
+    def __init__(
+        self, mctx: MetaContext, alternatives: Sequence[Alternative], refute: Callable[[str], bool] | None = None
+    ) -> None:
         self.mctx = mctx
+        self.refute = refute
         self.alternatives = alternatives
         self.missing: list[tuple[Example, ...]] = []
         self.used: set[int] = set()
@@ -100,7 +103,7 @@ class MatchTree:
         self.mctx.budget.spend()
         if not rows:
             # No row is left: either the types rule the case out, or it is missing.
-            if len(self.missing) < MAX_MISSING and not self._impossible(goal, columns):
+            if len(self.missing) < MAX_MISSING and not (self._impossible(goal, columns) or self._refutes(goal)):
                 self.missing.append(examples)
             return
         if not columns:
@@ -135,6 +138,9 @@ class MatchTree:
         if solve_equations(self.mctx, rest, equations, lambda _goal, e: str(e)) is not None:
             raise ElabError("alternatives that overlap in this way are not supported")
         return inner
+
+    def _refutes(self, goal: str) -> bool:
+        return self.refute is not None and self.refute(goal)
 
     def _impossible(self, goal: str, columns: list[str]) -> bool:
         """Whether a column has a type without elements, which closes the goal."""

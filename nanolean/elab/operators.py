@@ -10,6 +10,7 @@ from nanolean.elab.elaborator import BOOL, Elaborator, elaborates
 from nanolean.elab.names import ROOT
 from nanolean.kernel.declaration import CtorInfo, InductiveInfo
 from nanolean.kernel.expr import PROP, Const, Expr, MVar, Pi, Proj, Sort, get_app_fn, mk_app
+from nanolean.meta.instances import synthesize
 from nanolean.meta.mctx import MetaContext
 from nanolean.meta.reduce import NAT_TYPE, const_info
 from nanolean.proof_errors import ElabError
@@ -181,7 +182,7 @@ def elab_binop(self: Elaborator, stx: BinOp, expected: Expr | None) -> Expr:
     if op in ("=", "≠"):
         return _equality(self, stx)
     if op in ("==", "!="):
-        test = mk_app(Const("Nat.beq"), _nat(self, stx, stx.lhs), _nat(self, stx, stx.rhs))
+        test = _boolean_equality(self, stx)
         if op == "!=":
             return mk_app(Const("not"), test)
         return test
@@ -319,6 +320,11 @@ def _nat(self: Elaborator, stx: BinOp, operand: Term) -> Expr:
     type_ = self.mctx.infer_type(e)
     if self.mctx.is_def_eq(NAT_TYPE, type_):
         return e
+    raise _no_instance(self, stx, type_)
+
+
+def _no_instance(self: Elaborator, stx: BinOp, type_: Expr) -> ElabError:
+    """Lean's error for an operator that a type does not have."""
     shown = self.show(type_)
     if " " in shown:
         shown = f"({shown})"
@@ -326,7 +332,34 @@ def _nat(self: Elaborator, stx: BinOp, operand: Term) -> Expr:
     instance = f"{name} {shown}"
     if name.startswith("H"):
         instance += f" {shown} ?m"
-    raise ElabError(f"failed to synthesize\n  {instance}\n(only `Nat` has `{stx.op}` here)", stx.pos, stx.end)
+    note = "" if name == "BEq" else f"\n(only `Nat` has `{stx.op}` here)"
+    return ElabError(f"failed to synthesize\n  {instance}{note}", stx.pos, stx.end)
+
+
+def _boolean_equality(self: Elaborator, stx: BinOp) -> Expr:
+    """`a == b`: `Nat.beq` on numbers, elsewhere `BEq.beq`, where equality is decidable."""
+    lhs, rhs = stx.lhs, stx.rhs
+    number = isinstance(lhs, Num) or isinstance(rhs, Num) or _is_arithmetic(lhs) or _is_arithmetic(rhs)
+    if not number:
+        left = self.elab(lhs)
+        type_ = self.mctx.infer_type(left)
+        lhs, number = Done(left, pos=lhs.pos, end=lhs.end), self.mctx.is_def_eq(NAT_TYPE, type_)
+    if number:
+        return mk_app(Const("Nat.beq"), _nat(self, stx, lhs), _nat(self, stx, rhs))
+    right = self.elab_as(rhs, type_)
+    self.resume()
+    type_ = self.mctx.instantiate(type_)
+    wanted = AppStx(Ident(f"{ROOT}DecidableEq"), (Done(type_),))
+    instance = synthesize(self.mctx, self.elab(wanted), self.lctx)
+    # What `deriving BEq` has made comes before, as the later instance.
+    prefix, dot, last = getattr(get_app_fn(type_), "name", "").rpartition(".")
+    if f"{prefix}{dot}instBEq{last}.beq" in self.session.state.env:
+        derived = Ident(f"{ROOT}{prefix}{dot}instBEq{last}.beq", pos=stx.pos, end=stx.end)
+        return self.elab(AppStx(derived, (Done(left), Done(right)), pos=stx.pos, end=stx.end))
+    if instance is None or "BEq.beq" not in self.session.state.env:
+        raise _no_instance(self, stx, type_)
+    beq = Ident(f"{ROOT}BEq.beq", explicit=True, pos=stx.pos, end=stx.end)
+    return self.elab(AppStx(beq, (Done(type_), Done(instance), Done(left), Done(right)), pos=stx.pos, end=stx.end))
 
 
 def _equality(self: Elaborator, stx: BinOp) -> Expr:

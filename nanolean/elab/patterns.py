@@ -112,6 +112,10 @@ class PatternReader:
                 return self.read(stx.term, type_)
         raise ElabError(CTOR_EXPECTED, stx.pos, stx.end)
 
+    def variable(self, name: str, type_: Expr) -> Pattern:
+        """A variable of this name, hidden where a pattern has a variable that is called so."""
+        return self._variable(inaccessible(name) if name in self._names else name, type_)
+
     def _variable(self, name: str, type_: Expr) -> Pattern:
         decl = self.mctx.fresh_local(name, head_beta(self.mctx.instantiate(type_)))
         self.elaborator.lctx = self.elaborator.lctx.add(decl)

@@ -16,6 +16,7 @@ from nanolean.syntax import (
     Command,
     DefCmd,
     EndCmd,
+    IncludeCmd,
     InductiveCmd,
     NamespaceCmd,
     OpenCmd,
@@ -76,7 +77,7 @@ def declared_in(text: str) -> Iterator[Declared]:
             scopes.append(_Scope(inner.namespace, f"end {command.name or ''}".rstrip(), [source]))
         elif isinstance(command, EndCmd) and len(scopes) > 1:
             scopes.pop()
-        elif isinstance(command, VariableCmd | UniverseCmd) or (isinstance(command, OpenCmd) and command.inner is None):
+        elif isinstance(command, VariableCmd | UniverseCmd | OpenCmd | IncludeCmd):
             inner.lines.append(source)
         elif isinstance(command, TheoremCmd | DefCmd | InductiveCmd | StructureCmd | AxiomCmd):
             opening = tuple(line for scope in scopes for line in scope.lines)

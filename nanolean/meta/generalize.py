@@ -117,8 +117,11 @@ def _same_head(a: Expr, b: Expr, mctx: MetaContext) -> bool:
     return a_name is not None and a_name == b_name and a.__class__ is b.__class__
 
 
-def exclusion(mctx: MetaContext, earlier: Sequence[Expr], patterns: Sequence[Expr], ids: Sequence[str]) -> Expr | None:
-    """`∀ .., x = p → .. → False` for the variables `ids` of the later patterns, None if the two do not overlap."""
+def exclusion(mctx: MetaContext, earlier: Sequence[Expr], own: Sequence[str], patterns: Sequence[Expr]) -> Expr | None:
+    """`∀ .., x = p → .. → False` for variables of later patterns; None if they do not overlap with the earlier ones.
+
+    `own` are the variables of the earlier patterns.
+    """
     unequal: list[tuple[Expr, Expr]] = []
     bound: dict[str, Expr] = {}
     if not all(_overlap(a, b, unequal, bound) for a, b in zip(earlier, patterns)):
@@ -133,8 +136,7 @@ def exclusion(mctx: MetaContext, earlier: Sequence[Expr], patterns: Sequence[Exp
         prop = Pi("a", mk_app(Const("Eq", (level,)), type_, variable, shape), prop)
     # Only variables of the earlier patterns are bound here: the others are arguments of the equation that takes this as
     # a condition (Lean's `eq_N` theorems have such conditions for overlapping alternatives).
-    own = {i for e in earlier for i in collect_fvars(e)}
-    return mctx.mk_pi([i for i in collect_fvars(prop) if i in own and i not in ids], prop)
+    return mctx.mk_pi([i for i in collect_fvars(prop) if i in own], prop)
 
 
 def _overlap(a: Expr, b: Expr, unequal: list[tuple[Expr, Expr]], bound: dict[str, Expr]) -> bool:

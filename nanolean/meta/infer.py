@@ -78,7 +78,10 @@ def _infer_app(store: MetaStore, e: Expr) -> Expr:
         if not isinstance(type_, Pi):
             # Arguments are put in all at once where the Pis end, not one by one: instantiating for each argument is
             # quadratic in their number, as `inferAppType` of Lean's Meta/InferType.lean knows.
+            # With definitions unfolded, whatever the tactic that asks unfolds: `Set α` is `α → Prop`.
+            before, store.transparency = store.transparency, "default"
             type_ = whnf(store, store.instantiate(_instantiate_beta(type_, args[start:i])))
+            store.transparency = before
             start = i
             if not isinstance(type_, Pi):
                 raise KernelError("function expected")

@@ -146,9 +146,16 @@ def _local(mctx: MetaContext, goal: Expr, lctx: LocalContext, depth: int) -> Exp
 
 def _general(mctx: MetaContext, goal: Expr, lctx: LocalContext, depth: int) -> Expr | None:
     """An instance from the library that has arguments of its own."""
-    head = get_app_fn(goal)
+    head, args = get_app_fn_args(goal)
     assert isinstance(head, Const)
-    for name in GENERAL[head.name]:
+    # What `deriving DecidableEq` has made for the type of an equation.
+    _, parts = get_app_fn_args(args[0])
+    type_ = get_app_fn(parts[0]) if parts else args[0]
+    derived: tuple[str, ...] = ()
+    if isinstance(type_, Const):
+        prefix, dot, last = type_.name.rpartition(".")
+        derived = (f"{prefix}{dot}instDecidableEq{last}",)
+    for name in (*derived, *GENERAL[head.name]):
         info = mctx.env.get(name)
         if info is not None:
             fn = mctx.fresh_const(info)

@@ -17,6 +17,7 @@ from nanolean.kernel.expr import (
     Lam,
     Lit,
     Pi,
+    Proj,
     Sort,
     collect_consts,
     get_app_fn_args,
@@ -111,9 +112,12 @@ def _count_binders(type_: Expr) -> int:
 
 
 def reduce_matcher(
-    store: MetaStore, fn: Const, args: list[Expr], whnf_core: Callable[[MetaStore, Expr], Expr]
+    store: MetaStore, fn: Const, args: list[Expr], whnf_core: Callable[[MetaStore, Expr], Expr], eta: bool = True
 ) -> Expr | None:
-    """Return the alternative that a matcher applied to arguments selects, instantiated; None if it is stuck."""
+    """Return the alternative that a matcher applied to arguments selects, instantiated; None if it is stuck.
+
+    Without `eta` a structure that is not written out is no constructor applied to its projections.
+    """
     matcher = matcher_of(store.env, fn)
     if matcher is None or len(args) < matcher.arity:
         return None
@@ -126,6 +130,8 @@ def reduce_matcher(
     reduced = whnf_core(store, beta(info.value_at(fn.levels), [*args[:first], *marks]))
     head, fields = get_app_fn_args(reduced)
     if not isinstance(head, FVar) or not head.id.startswith(_ALTERNATIVE):
+        return None
+    if not eta and any(isinstance(field, Proj) and field not in args[:first] for field in fields):
         return None
     alternative = args[first + int(head.id[len(_ALTERNATIVE) :])]
     return beta(alternative, [*fields, *args[matcher.arity :]])

@@ -30,6 +30,7 @@ from nanolean.kernel.expr import (
     Proj,
     Sort,
     abstract,
+    collect_mvars,
     instantiate_rev,
     mk_app,
 )
@@ -344,9 +345,9 @@ class MetaStore:
 
     def _instantiate_delayed(self, fn: Expr, delayed: DelayedAssignment, args: list[Expr]) -> Expr:
         value = self._instantiate(MVar(delayed.mvar_id))
-        if value.has_mvar:
-            # A metavariable that is left may still get a value that mentions the locals, which would escape here
-            # (Lean's MetavarContext.lean, on delayed assignments).
+        if value.has_mvar and collect_mvars(value):
+            # A metavariable that is left may still get a value that mentions the locals, which would escape here; of
+            # universes none does (Lean's MetavarContext.lean, on delayed assignments).
             return mk_app(fn, *args)
         count = len(delayed.fvars)
         body = abstract(value, [FVar(fvar_id) for fvar_id in delayed.fvars])

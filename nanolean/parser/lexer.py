@@ -47,7 +47,8 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_NAME = rf"{ATOM}(?:\.{ATOM})*"
+_QUOTED = "«[^«».\n]+»"
+_NAME = rf"(?:{ATOM}|{_QUOTED})(?:\.(?:{ATOM}|{_QUOTED}))*"
 
 _SYMBOLS = _words(
     "<;> <-> |>. @[ .{ <| |> -> <- => := /\\ \\/ <= >= != == && || :: ++ .. "
@@ -98,6 +99,15 @@ RESERVED = COMMAND_WORDS | _words(
     "repeat show_term_elab tactic_alt tactic_extension termination_by? trailing_parser try until while "
     "with_weak_namespace"
 )
+
+
+_PLAIN = re.compile(ATOM)
+
+
+def plain_name(part: str) -> str:
+    """Return a part of a name without the `«»` around it where it does not need them."""
+    inside = part.strip("«»")
+    return inside if _PLAIN.fullmatch(inside) and inside not in RESERVED else part
 
 
 class Tokens:
@@ -152,6 +162,8 @@ def _scan(source: str, tokens: Tokens, offset: int) -> None:
             break
         start, offset = match.span(kind)
         text = match.group(kind)
+        if "«" in text and kind in (IDENT, FIELD):
+            text = ".".join(map(plain_name, text.split(".")))
         if kind == IDENT:
             if text in reserved:
                 kind = SYMBOL
@@ -272,7 +284,7 @@ class Cursor:
         if text.startswith('"'):
             self.refuse("texts in quotes are")
         if kind == BAD and text == "«":
-            self.refuse("names in «» are")
+            self.refuse("a name with a dot in «» is")
         if kind == BAD and text == "'":
             self.refuse("characters in quotes are")
         # In the words of Lean's own messages, as far as they go.

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from nanolean import syntax as stx
 from nanolean.parser.lexer import COMMAND_WORDS, DOC, EOF, FIELD, IDENT, NO_COLUMN, NUM, STRING, ParseError
 from nanolean.parser.parse_forms import BRACKETS
-from nanolean.parser.parse_tactics import ContextParser
+from nanolean.parser.parse_tactics import MATHLIB, UNSUPPORTED, ContextParser
 
 
 class TacticParser(ContextParser):
@@ -66,7 +66,8 @@ class TacticParser(ContextParser):
         if self.kinds[self.i] == FIELD:  # `.exact h`: a bullet without a space
             self.tokens.split_dot(self.i)
         text = self.texts[self.i]
-        form = _TACTICS.get("·" if text == "." else text)  # older files write the bullet as a full stop
+        forms = _CONV if self.in_conv else _TACTICS
+        form = forms.get("·" if text == "." else text)  # older files write the bullet as a full stop
         if form is None:
             if text in UNSUPPORTED:
                 self.refuse(f"the tactic `{text}` is")
@@ -118,10 +119,6 @@ class TacticParser(ContextParser):
     def congr(self, start: int) -> stx.Tactic:
         return stx.CongrStx(self.indented_number(), pos=start, end=self.last_end())
 
-    def indented_number(self) -> int | None:
-        """Parse a numeral, if there is one that belongs to this tactic."""
-        return self.small_number() if self.kinds[self.i] == NUM and self.indented() else None
-
     def trace(self, start: int) -> stx.Tactic:
         """`trace "text"`."""
         text = self.texts[self.i]
@@ -132,21 +129,6 @@ class TacticParser(ContextParser):
             self.refuse("a string with escapes is")
         self.i += 1
         return stx.TraceStx(text[1:-1], pos=start, end=self.last_end())
-
-    def rotate(self, start: int) -> stx.Tactic:
-        node = stx.RotateLeftStx if self.texts[self.i - 1] == "rotate_left" else stx.RotateRightStx
-        count = self.indented_number()
-        if count is None:
-            count = 1
-        return node(count, pos=start, end=self.last_end())
-
-    def iterate(self, start: int) -> stx.Tactic:
-        count = self.small_number() if self.kinds[self.i] == NUM else None
-        return stx.IterateStx(count, self.tactic_seq(), pos=start, end=self.last_end())
-
-    def repeat_prime(self, start: int) -> stx.Tactic:
-        once = self.texts[self.i - 1] == "repeat1'"
-        return stx.RepeatPrimeStx(self.tactic_seq(), once, pos=start, end=self.last_end())
 
     def parenthesized(self, start: int) -> stx.Tactic:
         return stx.ParenStx(self.bracketed_seq(")"), pos=start, end=self.last_end())
@@ -203,28 +185,6 @@ def _with_block(node: Callable[..., stx.Tactic]) -> _Form:
     return lambda parser, start: node(parser.tactic_seq(), pos=start, end=parser.last_end())
 
 
-def _names(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-UNSUPPORTED = _names(
-    "exact? apply? rw? simp? simp_all? simpa? decide? grind? solve_by_elim simp_arith simp_all_arith simp! dsimp "
-    "conv delta norm_cast push_cast exact_mod_cast rw_mod_cast native_decide bv_decide bv_omega bv_normalize "
-    "false_or_by_contra apply_assumption apply_rules "
-    "infer_instance haveI letI let_to_have case' repeat1 ac_nf ac_nf0 subst_eqs eq_refl apply_rfl expose_names stop "
-    "fail trace_state dbg_trace sleep checkpoint run_tac show_term unhygienic fun_cases fun_induction mvcgen simp_wf "
-    "decreasing_tactic decreasing_with get_elem_tactic set_option open as_aux_lemma refine_lift refine_lift' "
-    "with_reducible with_reducible_and_instances with_unfolding_all symm_saturate"
-)
-"""Tactics of Lean that NanoLean does not have; anything else is unknown to Lean core too."""
-
-MATHLIB = _names(
-    "abel aesop by_contra cc choose contrapose fin_cases field_simp gcongr group hint "
-    "interval_cases lift linarith nlinarith norm_num nth_rewrite nth_rw order peel polyrith positivity "
-    "push_neg rcongr ring ring1 ring_nf set simp_rw tauto use zify qify rify"
-)
-"""Tactics that courses with Mathlib teach, and Lean without it does not know."""
-
 _TACTICS: dict[str, _Form] = {
     "intro": TacticParser.intro,
     "intros": TacticParser.intros,
@@ -237,8 +197,10 @@ _TACTICS: dict[str, _Form] = {
     "change": TacticParser.change,
     "have": TacticParser.have,
     "let": TacticParser.have,
+    "replace": TacticParser.replace,
     "suffices": TacticParser.suffices,
     "calc": TacticParser.calc_tactic,
+    "conv": TacticParser.conv,
     "match": TacticParser.match_tactic,
     "if": TacticParser.if_tactic,
     "generalize": TacticParser.generalize,
@@ -310,6 +272,16 @@ _TACTICS: dict[str, _Form] = {
 }
 
 
+_CONV: dict[str, _Form] = {
+    **dict.fromkeys(("lhs", "rhs", "arg"), TacticParser.conv_part),
+    **dict.fromkeys(("intro", "ext", "funext"), TacticParser.conv_intro),
+    "enter": TacticParser.conv_enter,
+    "pattern": lambda parser, start: stx.ConvGoStx("pattern", term=parser.term(), pos=start, end=parser.last_end()),
+    **{name: _TACTICS[name] for name in ("rw", "rewrite", "simp", "unfold", "change", "skip", "done", "rfl", "·", "(")},
+}
+"""What `conv` takes."""
+
+
 _MODIFIERS = (("private", "protected"), ("noncomputable",))
 """The words before a declaration in their order, at most one of each group."""
 
@@ -360,6 +332,9 @@ class CommandParser(TacticParser):
                 self.fail("command")
             self.i += 1
             command = form(self, start, modifiers)
+        # Any command may stand before `in`, as in Lean; what it declares would stay.
+        if self.accept("in"):
+            command = stx.InCmd(command, self.command(), pos=start, end=self.last_end())
         self.depth -= 1
         return command
 
@@ -421,8 +396,10 @@ class CommandParser(TacticParser):
     def value(self) -> stx.Term:
         """`:= e` or the equations `| p => e`."""
         start = self.pos()
-        if self.texts[self.i] == "|":
-            value: stx.Term = stx.FunAlts(self.match_alternatives(), pos=start, end=self.last_end())
+        if self.accept("where"):
+            value: stx.Term = self.where_fields()
+        elif self.texts[self.i] == "|":
+            value = stx.FunAlts(self.match_alternatives(), pos=start, end=self.last_end())
         else:
             if not self.accept(":="):
                 self.fail("':=' or '|'")
@@ -462,9 +439,29 @@ class CommandParser(TacticParser):
             binders = self.signature_binders()
             type_ = self.after(":", self.term)
             ctors.append(stx.CtorStx(name, binders, type_, pos=ctor_start, end=self.last_end()))
-        if self.texts[self.i] == "deriving":
-            self.refuse("`deriving` is")
-        return stx.InductiveCmd(modifiers, signature, tuple(ctors), pos=start, end=self.last_end())
+        return stx.InductiveCmd(
+            modifiers, signature, tuple(ctors), self.deriving_clause(), pos=start, end=self.last_end()
+        )
+
+    def deriving_clause(self) -> tuple[str, ...]:
+        """Parse the optional `deriving A, B` behind a type."""
+        # `deriving instance` is the next command.
+        if self.texts[self.i] != "deriving" or self.texts[self.i + 1] == "instance":
+            return ()
+        self.i += 1
+        return self.class_names()
+
+    def class_names(self) -> tuple[str, ...]:
+        names = [self.name("name of a class")]
+        while self.accept(","):
+            names.append(self.name("name of a class"))
+        return tuple(names)
+
+    def deriving(self, start: int) -> stx.Command:
+        self.expect("instance")
+        classes = self.class_names()
+        self.expect("for")
+        return stx.DerivingCmd(classes, self.class_names(), pos=start, end=self.last_end())
 
     def structure(self, start: int, modifiers: stx.Modifiers) -> stx.Command:
         signature = self.signature()
@@ -478,9 +475,9 @@ class CommandParser(TacticParser):
                 ctor = self.binder_name()
                 self.i += 1
             fields = self.structure_fields()
-        if self.texts[self.i] == "deriving":
-            self.refuse("`deriving` is")
-        return stx.StructureCmd(modifiers, signature, ctor, fields, pos=start, end=self.last_end())
+        return stx.StructureCmd(
+            modifiers, signature, ctor, fields, self.deriving_clause(), pos=start, end=self.last_end()
+        )
 
     def structure_fields(self) -> tuple[stx.Binder, ...]:
         """`x y : A` in lines of one column, or groups in brackets."""
@@ -523,8 +520,13 @@ class CommandParser(TacticParser):
             self.refuse(f"`open .. {self.texts[self.i]}` is")
         if self.texts[self.i] == "(":
             self.refuse("`open` of single names is")
-        inner = self.after("in", self.command)
-        return stx.OpenCmd(tuple(names), inner, pos=start, end=self.last_end())
+        return stx.OpenCmd(tuple(names), pos=start, end=self.last_end())
+
+    def include(self, start: int) -> stx.Command:
+        omit = self.texts[self.i - 1] == "omit"
+        if omit and self.texts[self.i] == "[":
+            self.refuse("`omit` of an instance is")
+        return stx.IncludeCmd(self.some_names(), omit, pos=start, end=self.last_end())
 
     def variable(self, start: int) -> stx.Command:
         binders: list[stx.Binder] = []
@@ -550,8 +552,7 @@ class CommandParser(TacticParser):
             self.i += 1
         else:
             self.fail("'true', 'false' or a numeral")
-        inner = self.after("in", self.command)
-        return stx.SetOptionCmd(name, value, inner, pos=start, end=self.last_end())
+        return stx.SetOptionCmd(name, value, pos=start, end=self.last_end())
 
     def attribute(self, start: int) -> stx.Command:
         self.expect("[")
@@ -591,6 +592,9 @@ _SCOPE_FORMS: dict[str, Callable[[CommandParser, int], stx.Command]] = {
     "universe": CommandParser.universe,
     "set_option": CommandParser.set_option,
     "attribute": CommandParser.attribute,
+    "include": CommandParser.include,
+    "deriving": CommandParser.deriving,
+    "omit": CommandParser.include,
     "#print": CommandParser.print,
     "#check": CommandParser.check,
 }

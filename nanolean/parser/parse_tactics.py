@@ -120,6 +120,11 @@ class CaseParser(TermParser):
             pattern = stx.PatTuple(tuple(items), pos=start, end=self.last_end())
         elif self.accept("("):
             pattern = self.typed_pattern()
+            parts = [pattern]
+            while self.accept(","):  # a pair
+                parts.append(self.typed_pattern())
+            if len(parts) > 1:
+                pattern = stx.PatTuple(tuple(parts), pos=start, end=self.last_end())
             self.expect(")")
         elif self.accept("-"):
             pattern = stx.PatName("-", pos=start, end=self.last_end())
@@ -367,14 +372,26 @@ class ContextParser(RewritingParser):
 
     def have(self, start: int) -> stx.Tactic:
         keyword = self.texts[self.i - 1]
-        if self.texts[self.i] == "⟨":
+        if self.texts[self.i] == "⟨" or (self.texts[self.i] == "(" and self.at_term_pattern()):
             pattern = self.intro_pattern()
             pattern_type = self.after(":", self.term)
             self.expect(":=")
             return stx.HavePatternStx(pattern, pattern_type, self.term(), pos=start, end=self.last_end())
         name, type_, value = self.local_definition(keyword)
-        node = stx.HaveStx if keyword == "have" else stx.LetStx
+        node = stx.LetStx if keyword == "let" else stx.HaveStx
         return node(name, type_, value, pos=start, end=self.last_end())
+
+    def replace(self, start: int) -> stx.Tactic:
+        have = self.have(start)
+        names = [have.name] if isinstance(have, stx.HaveStx) else []
+        todo = [have.pattern] if isinstance(have, stx.HavePatternStx) else []
+        while todo:
+            pattern = todo.pop()
+            if isinstance(pattern, stx.PatTuple):
+                todo += pattern.items
+            elif isinstance(pattern, stx.PatName):
+                names.append(pattern.name)
+        return stx.ReplaceStx(have, tuple(names), pos=start, end=self.last_end())
 
     def suffices(self, start: int) -> stx.Tactic:
         name, type_, value = self.suffices_parts()
@@ -451,3 +468,80 @@ class ContextParser(RewritingParser):
         once = self.texts[self.i - 1] == "ext1"
         patterns = self.rintro_patterns(0)
         return stx.ExtStx(patterns, once, pos=start, end=self.last_end())
+
+    def indented_number(self) -> int | None:
+        """Parse a numeral, if there is one that belongs to this tactic."""
+        return self.small_number() if self.kinds[self.i] == NUM and self.indented() else None
+
+    def rotate(self, start: int) -> stx.Tactic:
+        node = stx.RotateLeftStx if self.texts[self.i - 1] == "rotate_left" else stx.RotateRightStx
+        count = self.indented_number()
+        if count is None:
+            count = 1
+        return node(count, pos=start, end=self.last_end())
+
+    def iterate(self, start: int) -> stx.Tactic:
+        count = self.small_number() if self.kinds[self.i] == NUM else None
+        return stx.IterateStx(count, self.tactic_seq(), pos=start, end=self.last_end())
+
+    def repeat_prime(self, start: int) -> stx.Tactic:
+        once = self.texts[self.i - 1] == "repeat1'"
+        return stx.RepeatPrimeStx(self.tactic_seq(), once, pos=start, end=self.last_end())
+
+    # --- conv
+
+    in_conv = False
+    """Whether the steps of a `conv` are read."""
+
+    def conv(self, start: int) -> stx.Tactic:
+        hyp = self.after("at", self.name)
+        pattern = self.after("in", self.term)
+        self.expect("=>")
+        outer, self.in_conv = self.in_conv, True
+        steps = self.tactic_seq()
+        self.in_conv = outer
+        return stx.ConvStx(hyp, pattern, steps, pos=start, end=self.last_end())
+
+    def conv_part(self, start: int) -> stx.Tactic:
+        kind = self.texts[self.i - 1]
+        number = self.small_number() if kind == "arg" else 0
+        return stx.ConvGoStx(kind, number, pos=start, end=self.last_end())
+
+    def conv_intro(self, start: int) -> stx.Tactic:
+        return stx.ConvGoStx("intro", names=self.binder_names(), pos=start, end=self.last_end())
+
+    def conv_enter(self, start: int) -> stx.Tactic:
+        """`enter [1, x]` is `(arg 1; intro x)`, and what follows happens there."""
+        self.expect("[")
+        steps: list[stx.ConvGoStx] = []
+        while not steps or self.accept(","):
+            first = self.pos()
+            if self.kinds[self.i] == NUM:
+                steps.append(stx.ConvGoStx("arg", self.small_number(), pos=first, end=self.last_end()))
+            else:
+                steps.append(stx.ConvGoStx("intro", names=(self.binder_name(),), pos=first, end=self.last_end()))
+        self.expect("]")
+        return stx.ConvEnterStx(tuple(steps), pos=start, end=self.last_end())
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+UNSUPPORTED = _names(
+    "exact? apply? rw? simp? simp_all? simpa? decide? grind? solve_by_elim simp_arith simp_all_arith simp! dsimp "
+    "delta norm_cast push_cast exact_mod_cast rw_mod_cast native_decide bv_decide bv_omega bv_normalize "
+    "false_or_by_contra apply_assumption apply_rules "
+    "infer_instance haveI letI let_to_have case' repeat1 ac_nf ac_nf0 subst_eqs eq_refl apply_rfl expose_names stop "
+    "fail trace_state dbg_trace sleep checkpoint run_tac show_term unhygienic fun_cases fun_induction mvcgen simp_wf "
+    "decreasing_tactic decreasing_with get_elem_tactic set_option open as_aux_lemma refine_lift refine_lift' "
+    "with_reducible with_reducible_and_instances with_unfolding_all symm_saturate"
+)
+"""Tactics of Lean that NanoLean does not have; anything else is unknown to Lean core too."""
+
+MATHLIB = _names(
+    "abel aesop by_contra cases' cc choose contrapose conv_lhs conv_rhs fin_cases field_simp gcongr group hint "
+    "induction' interval_cases lift linarith nlinarith norm_num nth_rewrite nth_rw order peel polyrith positivity "
+    "push_neg rcongr ring ring1 ring_nf set simp_rw tauto use zify qify rify"
+)
+"""Tactics that courses with Mathlib teach, and Lean without it does not know."""

@@ -80,7 +80,7 @@ class TermParser(CalcParser):
         if text == "Type" or text == "Sort":
             return self.sort(with_level=True)
         head = self.atom()
-        if not self.at_argument():
+        if not self.at_argument() and self.texts[self.i] != "..":
             return head
         if text == "(" and isinstance(head, stx.Ident) and head.explicit:
             self.refuse("an argument of `@f` in parentheses is")
@@ -91,9 +91,10 @@ class TermParser(CalcParser):
         args: list[stx.Term | stx.NamedArg] = []
         while self.at_argument():
             args.append(self.argument())
-        if not args:
+        ellipsis = self.texts[self.i] == ".." and self.spaced() and self.accept("..")
+        if not args and not ellipsis:
             return head
-        return stx.AppStx(head, tuple(args), pos=start, end=self.ends[self.i - 1])
+        return stx.AppStx(head, tuple(args), ellipsis, pos=start, end=self.ends[self.i - 1])
 
     def piped_field(self, term: stx.Term, start: int) -> stx.Term:
         """Behind `e |>.`: `e |>.f a` is `(e).f a`."""
@@ -270,26 +271,51 @@ class TermParser(CalcParser):
         start = self.pos()
         return stx.AnonCtor(self.items("⟩"), pos=start, end=self.last_end())
 
-    def structure_literal(self) -> stx.StructLit:
-        """`{ x := a, y := b }`; `{ x, y }` stands for `{ x := x, y := y }`."""
+    def where_fields(self) -> stx.StructLit:
+        """Behind `def p : S where`: `x := a` in lines of one column."""
         start = self.pos()
-        self.i += 1
         column, self.column = self.column, self.cols[self.i]
         fields: list[stx.NamedArg] = []
-        while self.texts[self.i] != "}":
+        while self.kinds[self.i] == IDENT and self.cols[self.i] == self.column:
             first, name = self.pos(), self.name("name of a field")
-            if self.texts[self.i] in ("with", "//", "|", ":", "..", "∈"):
+            if self.texts[self.i] != ":=":
+                self.refuse("a field with arguments is")
+            self.i += 1
+            fields.append(stx.NamedArg(name, self.term(), pos=first, end=self.last_end()))
+        self.column = column
+        return stx.StructLit(tuple(fields), pos=start, end=self.last_end())
+
+    def structure_literal(self) -> stx.StructLit:
+        """`{ s with x := a, y := b : T }`; `{ x, y }` stands for `{ x := x, y := y }`."""
+        start = self.pos()
+        self.i += 1
+        column, self.column = self.column, NO_COLUMN
+        source, type_ = None, None
+        at_source = self.texts[self.i] not in ("", "}")
+        if at_source and self.texts[self.i + 1] not in (":=", ",", "}", "//", "|", ":", "..", "∈"):
+            source = self.term()
+            if self.texts[self.i] == ",":
+                self.refuse("more than one term before `with` is")
+            self.expect("with")
+        self.column = self.cols[self.i]
+        fields: list[stx.NamedArg] = []
+        while self.texts[self.i] != "}":
+            if fields and self.accept(":"):
+                type_ = self.term()
+                continue
+            first, name = self.pos(), self.name("name of a field")
+            if self.texts[self.i] in ("//", "|", ":", "..", "∈"):
                 self.refuse(f"`{{ .. {self.texts[self.i]} .. }}` is")
             value: stx.Term = stx.Ident(name, pos=first, end=self.last_end())
             if self.accept(":="):
                 value = self.term()
             fields.append(stx.NamedArg(name, value, pos=first, end=self.last_end()))
             # A new line is as good as a comma.
-            if self.texts[self.i] != "}" and not self.accept(",") and not self.on_new_line():
+            if self.texts[self.i] not in (":", "}") and not self.accept(",") and not self.on_new_line():
                 self.fail("',' or '}'")
         self.i += 1
         self.column = column
-        return stx.StructLit(tuple(fields), pos=start, end=self.last_end())
+        return stx.StructLit(tuple(fields), source, type_, pos=start, end=self.last_end())
 
     def list_literal(self) -> stx.ListLit:
         start = self.pos()

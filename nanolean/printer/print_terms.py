@@ -175,6 +175,8 @@ class TermPrinter:
             return self.application(self.closed(head), infos, args)
         name = head.name
         infix = INFIX.get(name)
+        if name.endswith(".beq") and infix is None and name.split(".")[-2].startswith("instBEq"):
+            infix = (len(args), OPERATORS["=="])  # what `deriving BEq` has made
         if infix is not None and len(args) >= infix[0]:
             count, operator = infix
             return self.with_more_args(self.infix(operator, args[:count]), args[count:])
@@ -261,7 +263,7 @@ class TermPrinter:
     def boolean_negation(self, arg: Expr) -> Printed:
         """`!b`, or `a != b`."""
         fn, args = get_app_fn_args(arg)
-        if fn.__class__ is Const and fn.name == "Nat.beq" and len(args) == 2:
+        if fn.__class__ is Const and (fn.name, len(args)) in (("Nat.beq", 2), ("BEq.beq", 4)):
             return self.infix(OPERATORS["!="], args)
         return self.prefix("!", arg)
 

@@ -74,6 +74,7 @@ class InductiveCmd(Command):
     modifiers: Modifiers
     signature: Signature
     ctors: tuple[CtorStx, ...]
+    deriving: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +85,15 @@ class StructureCmd(Command):
     signature: Signature
     ctor: str
     fields: tuple[Binder, ...]
+    deriving: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DerivingCmd(Command):
+    """`deriving instance C, D for T, U`."""
+
+    classes: tuple[str, ...]
+    names: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +113,7 @@ class EndCmd(Command):
 
 @dataclass(frozen=True, slots=True)
 class OpenCmd(Command):
-    """`open A B`; `inner` is the command of `open A in cmd`."""
-
     names: tuple[str, ...]
-    inner: Command | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,11 +128,24 @@ class UniverseCmd(Command):
 
 @dataclass(frozen=True, slots=True)
 class SetOptionCmd(Command):
-    """`set_option name value`; `inner` is the command of `set_option name value in cmd`."""
-
     name: str
     value: bool | int | str
-    inner: Command | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class IncludeCmd(Command):
+    """`include x y`, and with `omit` set `omit x y`."""
+
+    names: tuple[str, ...]
+    omit: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class InCmd(Command):
+    """`open A in cmd`: the first command holds for the second one alone."""
+
+    first: Command
+    second: Command
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,38 @@ class ClearStx(Tactic):
 
 
 @dataclass(frozen=True, slots=True)
+class ConvStx(Tactic):
+    """`conv at h in p => steps`."""
+
+    hyp: str | None
+    pattern: Term | None
+    steps: TacticSeq
+
+
+@dataclass(frozen=True, slots=True)
+class ConvGoStx(Tactic):
+    """A step of `conv` into a part: `lhs`, `rhs`, `arg i`, `intro x y`, `pattern p`."""
+
+    kind: str
+    number: int = 0
+    names: tuple[str, ...] = ()
+    term: Term | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ConvEnterStx(Tactic):
+    steps: tuple[ConvGoStx, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReplaceStx(Tactic):
+    """`replace h : T := e`: the `have`, and the names that it binds."""
+
+    have: Tactic
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class RenameStx(Tactic):
     """`rename T => h`: the last hypothesis whose type fits `T`."""
 

@@ -66,6 +66,7 @@ INFIX: dict[str, tuple[int, Operator]] = {
         ("Nat.gt", 2, ">"),
         ("Nat.dvd", 2, "∣"),
         ("Nat.beq", 2, "=="),
+        ("BEq.beq", 4, "=="),
         ("List.Mem", 3, "∈"),
         ("Nat.add", 2, "+"),
         ("Nat.sub", 2, "-"),
@@ -76,10 +77,11 @@ INFIX: dict[str, tuple[int, Operator]] = {
         ("Nat.mod", 2, "%"),
         ("Nat.pow", 2, "^"),
         ("Function.comp", 5, "∘"),
+        ("Prod", 2, "×"),
     ]
 }
 CLASS_OPERATIONS = frozenset(
-    [name for name in INFIX if name.startswith("Nat.")] + ["List.append", "List.Mem", "Min.min", "Max.max"]
+    [name for name in INFIX if name.startswith(("Nat.", "BEq."))] + ["List.append", "List.Mem", "Min.min", "Max.max"]
 )
 """Constants that stand for operations of type classes in Lean, where no tactic can unfold them by these names."""
 # Constants that Lean exports to the root: they are written and print without their namespace.

@@ -134,6 +134,8 @@ class AppStx(Term):
 
     fn: Term
     args: tuple[Term | NamedArg, ...]
+    ellipsis: bool = False
+    """Whether `..` stands for the explicit arguments that are left."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,9 +197,11 @@ class AnonCtor(Term):
 
 @dataclass(frozen=True, slots=True)
 class StructLit(Term):
-    """`{ x := a, y := b }`."""
+    """`{ s with x := a, y := b : T }`."""
 
     fields: tuple[NamedArg, ...]
+    source: Term | None = None
+    type: Term | None = None
 
 
 @dataclass(frozen=True, slots=True)

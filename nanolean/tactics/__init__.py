@@ -10,6 +10,7 @@ MODULES = (
     "closing",
     "combinators",
     "context",
+    "conv",
     "extensionality",
     "grind",
     "omega",

@@ -22,13 +22,14 @@ from nanolean.syntax import (
     IntroStx,
     RefineStx,
     RenameIStx,
+    ReplaceStx,
     RevertStx,
     ShowStx,
     SorryStx,
     SpecializeStx,
     Term,
 )
-from nanolean.tactics.core import TacticContext, hyps_and_goal, tactic
+from nanolean.tactics.core import TacticContext, hyps_and_goal, run_tactic_node, tactic
 from nanolean.tactics.goals import (
     append_tag,
     assert_hyp,
@@ -196,6 +197,21 @@ def have_tactic(ctx: TacticContext, stx: HaveStx) -> None:
     _, new = assert_hyp(ctx.mctx, goal, local_name(stx.name), type_, proof.term)
     ctx.replace_main([new, *proof.goals])
     tag_definition_goals(ctx, new, proof.goals)
+
+
+@tactic(ReplaceStx)
+def replace_tactic(ctx: TacticContext, stx: ReplaceStx) -> None:
+    """`replace h : T := e`: as `have`, and a hypothesis of this name goes, if nothing else mentions it.
+
+    ```lean
+    example (p q : Prop) (h : p ∧ q) : q := by
+      replace h := h.2
+    ```
+    """
+    old = [decl.fvar_id for name in stx.names if (decl := ctx.lctx.find(name)) is not None]
+    run_tactic_node(ctx, stx.have)
+    if ctx.goals:
+        ctx.replace_main([try_clear(ctx.mctx, ctx.main, old)])
 
 
 def stated_type(ctx: TacticContext, stx: Term | None, recover: bool = False) -> Expr | None:

@@ -34,6 +34,8 @@ from nanolean.tactics.eliminate import inductive_type
 from nanolean.tactics.eq_proof import match_eq, mk_eq, mk_eq_refl
 from nanolean.tactics.goals import new_goal, replace_hyp
 
+CASES_TRIED = 2
+"""How many cases of empty types `contradiction` looks into (`searchFuel` of Lean's Meta/Tactic/Contradiction.lean)."""
 BOUNDED = {
     "Nat.decidableBallLT": 0,
     "Nat.decidableBallLE": 0,
@@ -236,23 +238,33 @@ def contradiction_tactic(ctx: TacticContext, stx: ContradictionStx) -> None:
         if absurdity is not None:
             ctx.close(mk_false_elim(ctx.mctx, target, absurdity))
             return
-    if not any(_has_no_case(ctx, decl) for decl in ctx.lctx):
+    left = [CASES_TRIED]
+    if not any(_has_no_case(ctx, decl, left) for decl in ctx.lctx):
         raise ctx.with_goal("Tactic `contradiction` failed")
 
 
-def _has_no_case(ctx: TacticContext, decl: LocalDecl) -> bool:
-    """Whether the type of a hypothesis (`n < 0`) rules out every constructor; then the goal is closed."""
+def _has_no_case(ctx: TacticContext, decl: LocalDecl, left: list[int]) -> bool:
+    """Whether the type of a hypothesis (`n < 0`) rules out every constructor; then the goal is closed.
+
+    A constructor is ruled out by one of its fields too (`n + 2 < 2`), as long as cases are `left` to be tried.
+    """
     inductive = inductive_type(ctx.mctx, ctx.type_of(decl))
     # Without indices a type has all its constructors; equations have been looked at as such.
     if inductive is None or not inductive[0].num_indices or inductive[0].name == "Eq":
         return False
-    return ctx.attempt(lambda: _close_without_cases(ctx, decl))
+    return ctx.attempt(lambda: _close_without_cases(ctx, decl, left))
 
 
-def _close_without_cases(ctx: TacticContext, decl: LocalDecl) -> None:
+def _close_without_cases(ctx: TacticContext, decl: LocalDecl, left: list[int]) -> None:
     exfalso_tactic(ctx, ExfalsoStx())
-    if cases_local(ctx.mctx, ctx.main, decl.fvar_id, ctx.show_in):
-        raise TacticError("there is a possible case")
+    before = ctx.lctx
+    branches = cases_local(ctx.mctx, ctx.main, decl.fvar_id, ctx.show_in)
+    for branch in branches:
+        left[0] -= 1
+        ctx.goals = [branch.goal]
+        fields = [field for field in ctx.lctx if field.fvar_id not in before]
+        if left[0] < 0 or not any(_has_no_case(ctx, field, left) for field in fields):
+            raise TacticError("there is a possible case")
     ctx.prune()
 
 

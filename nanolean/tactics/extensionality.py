@@ -11,10 +11,12 @@ from nanolean.kernel.expr import (
     Expr,
     MVar,
     Pi,
+    get_app_fn,
     get_app_fn_args,
     instantiate,
     is_arrow,
 )
+from nanolean.meta.reduce import const_name
 from nanolean.meta.store import Transparency
 from nanolean.proof_errors import TacticError
 from nanolean.syntax import AssumptionStx, CongrStx, ExtStx, FunextStx, RcasesPattern
@@ -91,6 +93,14 @@ def _ext_lemma(ctx: TacticContext, goal: str) -> str | None:
         return "funext"
     if type_ is PROP:
         return "propext"
+    # Marked `@[ext]`, the latest first: `.. → x = y` for this type.
+    for name in reversed(ctx.state.tagged("ext")):
+        statement = ctx.mctx.env[name].type
+        while isinstance(statement, Pi):
+            statement = statement.body
+        lemma = match_eq(statement)
+        if lemma is not None and const_name(get_app_fn(lemma[1])) == const_name(get_app_fn(type_)):
+            return name
     return None
 
 
@@ -107,11 +117,15 @@ def _ext_once(
             type_ = sides[1]
         raise TacticError(f"No applicable extensionality theorem found for type\n  {ctx.show(type_)}")
     _apply_lemma(ctx, lemma)
-    if lemma == "propext":
-        return [(ctx.main, patterns)]
-    if patterns:
-        return [(new, patterns[1:]) for new in rintro(ctx, ctx.main, [patterns[0]])]
-    return [(intro(ctx.mctx, ctx.main, None)[1], ())]
+    found: list[tuple[str, Sequence[RcasesPattern]]] = []
+    for new in ctx.goals:
+        if lemma == "propext" or not isinstance(ctx.mctx.whnf(goal_target(ctx.mctx, new), "reducible"), Pi):
+            found.append((new, patterns))
+        elif patterns:
+            found += [(rest, patterns[1:]) for rest in rintro(ctx, new, [patterns[0]])]
+        else:
+            found.append((intro(ctx.mctx, new, None)[1], ()))
+    return found
 
 
 # -- congr -------------------------------------------------------------------------------------------------------------

@@ -389,7 +389,7 @@ def unfold_tactic(ctx: TacticContext, stx: UnfoldStx) -> None:
         for hyp in hyps:
             _unfold_hyp(ctx, hyp, name)
         if goal_too:
-            new = _unfolded(ctx, ctx.target, name)
+            new = unfolded(ctx, ctx.target, name)
             if isinstance(new, Rewritten):
                 ctx.replace_main([replace_target(ctx.mctx, ctx.main, new.expr, new.proof)])
             else:
@@ -399,7 +399,7 @@ def unfold_tactic(ctx: TacticContext, stx: UnfoldStx) -> None:
 def _unfold_hyp(ctx: TacticContext, hyp: str, name: str) -> None:
     decl = ctx.hyp(hyp)
     old = ctx.type_of(decl)
-    new = _unfolded(ctx, old, name)
+    new = unfolded(ctx, old, name)
     proof: Expr = FVar(decl.fvar_id)
     type_ = new.expr if isinstance(new, Rewritten) else new
     if isinstance(new, Rewritten):
@@ -408,8 +408,8 @@ def _unfold_hyp(ctx: TacticContext, hyp: str, name: str) -> None:
     ctx.replace_main([goal])
 
 
-def _unfolded(ctx: TacticContext, e: Expr, name: str) -> Expr | Rewritten:
-    """The term with a definition unfolded: by computation where one of its equations applies, else by `f.eq_def`."""
+def unfolded(ctx: TacticContext, e: Expr, name: str) -> Expr | Rewritten:
+    """Unfold a definition in a term: by computation where one of its equations applies, else by `f.eq_def`."""
     new = unfold_everywhere(ctx.mctx, e, frozenset([name]))
     if new is not e:
         return new

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
+from nanolean.elab.match import contradicts
 from nanolean.elab.match_tree import Alternative, MatchTree
 from nanolean.elab.patterns import CtorPattern, NumPattern, Pattern, VarPattern
 from nanolean.kernel.declaration import CtorInfo
@@ -26,6 +28,7 @@ from nanolean.kernel.expr import (
 )
 from nanolean.kernel.level import LParam
 from nanolean.kernel.reduce import beta
+from nanolean.meta.bind import replace_fvar
 from nanolean.meta.generalize import exclusion, kabstract
 from nanolean.meta.lctx import LocalContext, LocalDecl, inaccessible
 from nanolean.meta.matchers import Matcher, matcher_of, reduce_matcher
@@ -46,6 +49,7 @@ from nanolean.tactics.goals import (
     replace_hyp,
     replace_target,
     revert,
+    try_clear,
 )
 from nanolean.tactics.simp_engine import Simplifier
 from nanolean.tactics.simp_rules import RuleIndex, make_rules
@@ -211,6 +215,7 @@ class _MatchSplit:
 
     def __init__(self, ctx: TacticContext, goal: str, fn: Const, args: list[Expr], matcher: Matcher) -> None:
         self.mctx = ctx.mctx
+        self.session = ctx.session
         self.goal = goal
         self.alternatives = args[matcher.first_alternative : matcher.arity]
         self.targets = args[matcher.num_params + 1 : matcher.first_alternative]
@@ -220,7 +225,17 @@ class _MatchSplit:
     def run(self) -> list[str]:
         """Assign the goal; answers the new ones."""
         mctx = self.mctx
-        locals_ = [mctx.fresh_local(inaccessible("x"), mctx.infer_type(target)) for target in self.targets]
+        locals_: list[LocalDecl] = []
+        self.dependent: list[bool] = []
+        for target in self.targets:
+            stated = type_ = mctx.infer_type(target)
+            for before, local in zip(self.targets, locals_):
+                type_ = instantiate(kabstract(mctx, type_, before), local.fvar)
+            # A proof about targets before it (`h : n ≠ 0`): nothing is to be known of it but what it proves.
+            self.dependent.append(type_ is not stated)
+            if self.dependent[-1] and not mctx.is_prop(type_):
+                raise TacticError("Tactic `split` failed: a term whose type depends on another is not supported here")
+            locals_.append(mctx.fresh_local(inaccessible("x"), type_))
         branches: list[_Branch] = []
         for i, function in enumerate(self.alternatives):
             ids, patterns = self._open(i, function)
@@ -228,7 +243,7 @@ class _MatchSplit:
             # Lean's splitters (`getEquationsFor` of Meta/Match/MatchEqs.lean) have the same premises: no earlier
             # alternative applies.
             for other in branches:
-                condition = exclusion(mctx, other.patterns, patterns, ids)
+                condition = exclusion(mctx, other.patterns, other.ids, patterns)
                 if condition is not None:
                     conditions.append(condition)
             branches.append(self._branch(i, locals_, ids, patterns, conditions))
@@ -269,7 +284,8 @@ class _MatchSplit:
         hyps = [mctx.fresh_local(inaccessible("x"), condition) for condition in conditions]
         equations = [
             mctx.fresh_local(inaccessible("heq"), self._equation(target, pattern))
-            for target, pattern in zip(self.targets, patterns)
+            for target, pattern, dependent in zip(self.targets, patterns, self.dependent)
+            if not dependent
         ]
         extra = [*locals_, *[mctx.fvars[i] for i in ids], *hyps, *equations]
         target = instantiate(self.abstracted, self._matches(patterns))
@@ -284,8 +300,9 @@ class _MatchSplit:
         variables = [x.fvar for x in locals_]
         body = instantiate(self.abstracted, self._matches(variables))
         # The motive asks for the equations, so that each case gets `target = pattern` and the end gives `rfl` for them.
-        for target, x in reversed(list(zip(self.targets, variables))):
-            body = arrow(self._equation(target, x), body)
+        for target, x, dependent in reversed(list(zip(self.targets, variables, self.dependent))):
+            if not dependent:
+                body = arrow(self._equation(target, x), body)
         sort = Sort(level_of(mctx, body))
         motive = mctx.fresh_local("motive", mctx.mk_pi(xs, sort))
         alternatives, hs = [], []
@@ -301,13 +318,14 @@ class _MatchSplit:
         lctx = LocalContext([*mctx.decl(self.goal).lctx, *[mctx.fvars[i] for i in binders]])
         inner = mctx.fresh_mvar(mk_app(motive.fvar, *variables), lctx, "synthetic")
         try:
-            MatchTree(mctx, alternatives).solve(inner.id, xs)
+            MatchTree(mctx, alternatives, partial(contradicts, self.session)).solve(inner.id, xs)
         except ElabError as error:
             raise TacticError(f"Tactic `split` failed: {error.message}") from None
         splitter = mctx.instantiate(mctx.mk_lambda(binders, inner))
         values = [branch.value for branch in branches]
         term = beta(splitter, [mctx.mk_lambda(xs, body), *self.targets, *values])
-        mctx.assign(self.goal, mk_app(term, *[mk_refl(mctx, target) for target in self.targets]))
+        equated = [target for target, dependent in zip(self.targets, self.dependent) if not dependent]
+        mctx.assign(self.goal, mk_app(term, *[mk_refl(mctx, target) for target in equated]))
 
     # -- afterwards ----------------------------------------------------------------------------------------------------
 
@@ -316,11 +334,21 @@ class _MatchSplit:
         mctx = self.mctx
         goal = self._select(branch, function)
         equations = list(branch.equations)
+        proofs = [
+            (target.id, pattern.id)
+            for target, pattern, dependent in zip(self.targets, branch.patterns, self.dependent)
+            if dependent and isinstance(target, FVar) and isinstance(pattern, FVar)
+        ]
         for i in range(len(equations)):
             done = subst_hyp(mctx, goal, equations[i])
             if done is not None:
                 goal, renaming = done
                 equations = [renaming.get(other, other) for other in equations]
+                proofs = [(renaming.get(old, old), renaming.get(new, new)) for old, new in proofs]
+        # Both prove the same, so the pattern's name for the proof goes.
+        for old, new in proofs:
+            target = replace_fvar(goal_target(mctx, goal), new, FVar(old))
+            goal = try_clear(mctx, replace_target(mctx, goal, target, None), [new])
         return goal
 
     def _select(self, branch: _Branch, function: Expr) -> str:

@@ -90,7 +90,7 @@ def reduce_match(mctx: MetaContext, fn: Expr, args: list[Expr]) -> Expr | None:
         return None
     # A match is decided by constructors that stand there, not by what a definition computes to.
     with mctx.with_transparency("reducible"):
-        new = reduce_matcher(mctx, fn, args, whnf_core)
+        new = reduce_matcher(mctx, fn, args, whnf_core, eta=False)
     return None if new is None else tidy_numbers(new)
 
 

@@ -3669,3 +3669,44 @@ def m5 (x : Type v1) {y : Type v0} : Type := N
 /-
 3:0 info: m5.{v1, v0} (x : Type v1) {y : Type v0} : Type
 -/
+---
+section
+variable (n : N) (h : P)
+include h
+theorem taken : Q := hq
+#check taken
+omit h
+theorem left_out : Q := hq
+#check left_out
+include k
+omit k
+end
+include n
+/-
+5:0 info: taken (h : P) : Q
+8:0 info: left_out : Q
+9:0 error: invalid 'include', variable `k` has not been declared in the current scope
+10:0 error: `k` did not match any variables in the current scope
+12:0 error: invalid 'include', variable `n` has not been declared in the current scope
+-/
+---
+variable (h : P) in
+include h in
+theorem once : Q := hq
+#check once
+/-
+4:0 info: once (h : P) : Q
+-/
+---
+example (n : N) (h : Same n N.z) : Same (match n with | N.z => N.z | N.s m => m) n := _
+/-
+1:86 error: don't know how to synthesize placeholder
+context:
+n : N
+h : Same n N.z
+⊢ Same
+    (match n, h with
+    | N.z, h => N.z
+    | m.s, h => m)
+    n
+-/

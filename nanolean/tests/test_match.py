@@ -21,7 +21,7 @@ ACCEPTED = {
     "existentials into propositions": "example (h : ∃ x : Nat, x < 0) : False := "
     "match h with | ⟨x, hx⟩ => Nat.not_lt_zero x hx",
     "an equation with the pattern": (
-        "example (n : Nat) (h : n ≠ 0) : ∃ k, n = k + 1 := match e : n with | 0 => absurd e h | k + 1 => ⟨k, rfl⟩"
+        "example (n : Nat) : n = 0 ∨ ∃ k, n = k + 1 := match e : n with | 0 => .inl rfl | k + 1 => .inr ⟨k, rfl⟩"
     ),
     "the result may depend on the term": (
         "example (P : Nat → Prop) (h0 : P 0) (hs : ∀ n, P (n + 1)) (n : Nat) : P n := "
@@ -107,9 +107,9 @@ def test_a_match_prints_as_lean_prints_it() -> None:
         "    | 0 => 1\n"
         "    | n.succ => n) =\n"
         "    3\n"
-        "⊢ match n with\n"
-        "  | 0 => True\n"
-        "  | k.succ => k = 0"
+        "⊢ match n, h with\n"
+        "  | 0, h => True\n"
+        "  | k.succ, h => k = 0"
     ]
 
 

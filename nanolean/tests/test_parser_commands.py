@@ -16,6 +16,7 @@ from nanolean.syntax import (
     FunAlts,
     Hole,
     Ident,
+    InCmd,
     InductiveCmd,
     MatchAlt,
     Modifiers,
@@ -139,7 +140,7 @@ end Foo.Bar
 
 
 def test_open_in_holds_the_next_command() -> None:
-    assert one("open Nat in #check a") == OpenCmd(("Nat",), CheckCmd(A))
+    assert one("open Nat in #check a") == InCmd(OpenCmd(("Nat",)), CheckCmd(A))
 
 
 def test_module_comments_are_skipped() -> None:

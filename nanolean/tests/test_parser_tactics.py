@@ -395,7 +395,6 @@ def test_errors_say_what_was_expected(text: str, message: str) -> None:
         "exact? x",
         "simp?",
         "simp_arith",
-        "conv => lhs",
         "intro ⟨a, rfl⟩",
         "if p then rfl else rfl",
         "intro (a | b)",

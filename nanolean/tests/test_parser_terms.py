@@ -231,7 +231,7 @@ def test_what_lean_has_beyond_us_is_refused_by_name(text: str, part: str) -> Non
         ("a\n  + )", "unexpected token ')'; expected term", 2, 4),
         ("a + 'c'", "characters in quotes are not supported", 1, 4),
         ('a + "c"', "texts in quotes are not supported", 1, 4),
-        ("«a b»", "names in «» are not supported", 1, 0),
+        ("«a.b»", "a name with a dot in «» is not supported", 1, 0),
         ("a + let", "unexpected end of input; expected identifier without dots or '_'", 1, 7),
         ("a /- b", "unterminated comment; expected end of input", 1, 2),
         ("∀ , p", "unexpected token ','; expected identifier or '('", 1, 2),

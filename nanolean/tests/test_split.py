@@ -51,9 +51,9 @@ def test_a_match_gives_a_goal_for_each_alternative() -> None:
 
 
 def test_a_variable_that_is_matched_is_replaced_everywhere() -> None:
-    first, second = goals("(n : Nat) (h : n > 0) : (match n with | 0 => 1 | k + 1 => k) = 3", "split")
-    assert first == "case h_1\nx✝ : Nat\nh : 0 > 0\n⊢ 1 = 3"
-    assert second == "case h_2\nx✝ k✝ : Nat\nh : k✝.succ > 0\n⊢ k✝ = 3"
+    first, second = goals("(n : Nat) : n > 0 ∧ (match n with | 0 => 1 | k + 1 => k) = 3", "split")
+    assert first == "case h_1\nx✝ : Nat\n⊢ 0 > 0 ∧ 1 = 3"
+    assert second == "case h_2\nx✝ k✝ : Nat\n⊢ k✝.succ > 0 ∧ k✝ = 3"
 
 
 def test_a_wildcard_knows_that_earlier_alternatives_do_not_apply() -> None:

@@ -34,7 +34,6 @@ REFUSED = {
     "a field twice": ("example : Point := { x := 1, x := 3 }", "field `x` has already been specified"),
     "no type is known": ("example : { x := 1 } = { x := 1 } := rfl", "could not be determined"),
     "no structure": ("example : Nat := { x := 1 }", "not a structure"),
-    "an update": ("example (p : Point) : Point := { p with x := 1 }", "not supported"),
     "a wrong type of a field": ("example : Point := { x := true, y := 1 }", "mismatch"),
     "extends": ("structure P3 extends Point where\n  z : Nat", "not supported"),
 }

@@ -198,7 +198,7 @@ def test_a_definition_by_patterns_on_numbers_computes_for_a_successor(tactic: st
 
 def test_a_match_on_a_successor_is_decided() -> None:
     assert proves("(n : Nat) : (match n + 1 with | 0 => 5 | _ => 6) = 6", "simp only")
-    assert proves("(n m : Nat) (h : m = n + 1) : (match m with | 0 => 5 | k + 1 => k) = n", "rw [h]")
+    assert proves("(n m : Nat) : m = n + 1 → (match m with | 0 => 5 | k + 1 => k) = n", "intro h", "rw [h]")
     assert proves(
         "(k m : Nat) (h : pred? (k + 1) = some m) : k = m", "simp [pred?] at h", "exact h", base=with_commands(PRED)
     )

@@ -44,12 +44,12 @@ refused changes nothing.
 """
 
 CHAPTERS = {
-    "Introducing and using hypotheses": "intro intros rintro exact refine apply assumption have let suffices show "
-    "change specialize revert clear rename generalize rename_i",
+    "Introducing and using hypotheses": "intro intros rintro exact refine apply assumption have replace let suffices "
+    "show change specialize revert clear rename generalize rename_i",
     "Building a proof": "constructor and_intros left right exists exfalso contradiction nomatch nofun trivial decide",
     "Taking hypotheses apart": "cases induction rcases obtain by_cases if match injection injections subst "
     "subst_vars split",
-    "Equations and rewriting": "rfl symm rw simp simpa simp_all unfold ac_rfl calc congr funext ext",
+    "Equations and rewriting": "rfl symm rw simp simpa simp_all unfold ac_rfl calc conv congr funext ext",
     "Finishers": "omega grind",
     "Structure": "· { ( <;> case next all_goals any_goals focus first solve try repeat repeat' iterate rotate_left "
     "rotate_right fail_if_success skip trace done sorry",
