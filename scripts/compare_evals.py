@@ -101,10 +101,11 @@ def settings_lines(settings: dict[str, Any]) -> list[str]:
 
 def rates(comparison: dict[str, Any]) -> str:
     """Format the comparison of repeated evaluations as a line of text."""
-    first, second = (100 * mean for mean in comparison["means"])
+    first, second = comparison["means"]
     runs_of_first, runs_of_second = comparison["runs"]
     return (
-        f"all runs together ({runs_of_first} and {runs_of_second}): {first:.1f}% and {second:.1f}% on average, "
+        f"all runs together ({runs_of_first} and {runs_of_second}): "
+        f"{100 * first:.1f}% and {100 * second:.1f}% on average, "
         f"{100 * comparison['difference']:+.1f} points; permutation test over {comparison['total']} theorems: "
         f"p = {comparison['p']:.3g}"
     )

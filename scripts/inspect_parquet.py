@@ -113,7 +113,7 @@ def find_shards(names: Sequence[str]) -> list[Shard]:
             files.append(path)
         else:
             raise UserError(f"{path} is no file, directory or data set ({', '.join(CATALOG)})")
-    return [Shard(path) for path in files]
+    return list(map(Shard, files))
 
 
 def file_table(shards: Sequence[Shard], view: ViewOptions, paint: Paint) -> Iterator[str]:
@@ -221,7 +221,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_plain(item) for item in value]
+        return list(map(_plain, value))
     if isinstance(value, (str, int, float, bool, type(None))):
         return value
     return str(value)  # dates, decimals, bytes

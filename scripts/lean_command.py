@@ -229,7 +229,7 @@ class LeanCommand:
         try:
             code, output = run(command, self._cwd, self._timeout * len(paths))
         except subprocess.TimeoutExpired:
-            return [[_error(f"no answer within {self._timeout:.0f} s")] for _ in paths]
+            return [[_error(f"no answer within {self._timeout:.0f} s")]] * len(paths)
         except OSError as error:
             raise UserError(f"cannot run {self._lean} in {self._cwd or Path.cwd()}: {error.strerror}") from error
         # `lean` ends with 1 after an error, and with --error=warning after `sorry`: the messages say so better. Without
@@ -248,7 +248,7 @@ class LeanCommand:
             elif isinstance(file, str) and file in by_file:
                 by_file[file].append(message)
         if code != 0 and not explained:
-            return [[_error(f"exit code {code}")] for _ in paths]
+            return [[_error(f"exit code {code}")]] * len(paths)
         return list(by_file.values())
 
 

@@ -65,7 +65,7 @@ def main(argv: list[str] | None = None) -> int:
     args = parser.parse_args(argv)
     options = from_args(PasskOptions, args)
     budgets = options.numbers()
-    tables = read_tables([find(text) for text in args.results])
+    tables = read_tables(list(map(find, args.results)))
     names = [table.name for table in tables]
     if missing := sorted(set(options.label) - set(names)):
         raise UserError(f"--label {missing[0]}: the results hold {', '.join(names)}")

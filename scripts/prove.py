@@ -138,15 +138,15 @@ def parse_args(argv: list[str] | None) -> argparse.Namespace:
 def theorem_of(dataset: str, theorem_id: str) -> Theorem:
     """Return a theorem of a data set by its id. Raises UserError, with the nearest ids, if there is none."""
     (name,) = parse_set_names([dataset])
-    known: list[str] = []
+    ids: list[str] = []
     # Those for training last: they may have to be made first, which takes minutes.
     for split in sorted(splits_of(name), key=lambda split: split == "train"):
         for theorem in list_theorems(name, split):
             if theorem.id == theorem_id:
                 return theorem
-            known.append(theorem.id)
+            ids.append(theorem.id)
     # By likeness, not by the first letters: ids of generated theorems differ in their last digits.
-    near = ", ".join(get_close_matches(theorem_id, known, 3))
+    near = ", ".join(get_close_matches(theorem_id, ids, 3))
     hint = "inspect_problems lists them"
     if near:
         hint = f"did you mean {near}?"

@@ -368,10 +368,10 @@ def main(argv: list[str] | None = None) -> int:
             "simulations": options.num_simulations,
             "seed": options.seed,
             "versions": versions(),
-            "rates": [asdict(rate) for rate in rates],
+            "rates": list(map(asdict, rates)),
             "errors": errors,
             "steps": steps.to_json(),
-            "states": [asdict(state) for state in reached],
+            "states": list(map(asdict, reached)),
         }
         atomic_write_json(Path(options.json), data)
     return 0 if rates else 1

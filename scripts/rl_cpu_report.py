@@ -68,8 +68,7 @@ class Scored:
 
 def write_report(out: Path, points: Sequence[Point], options: dict[str, Any], seconds: dict[str, float]) -> None:
     """Write the files for what is scored so far, and print the table."""
-    scored = [Scored.read(point) for point in points]
-    scored.sort(key=ablations_last)
+    scored = sorted(map(Scored.read, points), key=ablations_last)
     pairs = comparisons(scored)
     text = "\n\n".join([scores_table(scored, options), pairs_table(pairs), *both_seeds(scored)]) + "\n"
     atomic_write_text(out / "table.md", text)
@@ -259,13 +258,18 @@ def _plot_curves(axes: Any, scored: Sequence[Scored]) -> None:
     """Draw the curves of RL and control, and what is proved without a network as lines across."""
     for seed, color in zip(seeds_of(scored), COLORS * 10):
         for stage, style in ((RL, "o-"), (CONTROL, "s--")):
-            points = curve(scored, stage, seed)
-            updates = [policy.point.updates for policy in points]
-            rates = [policy.rate for policy in points]
+            updates: list[int] = []
+            rates: list[float] = []
+            low: list[float] = []
+            high: list[float] = []
+            for policy in curve(scored, stage, seed):
+                updates.append(policy.point.updates)
+                rates.append(policy.rate)
+                low.append(policy.low)
+                high.append(policy.high)
             axes.plot(updates, rates, style, color=color, label=f"{stage}, seed {seed}")
             # The control has as wide an interval: two shades over each other would hide both curves.
             if stage == RL:
-                low, high = [policy.low for policy in points], [policy.high for policy in points]
                 axes.fill_between(updates, low, high, color=color, alpha=0.12)
     for policy in scored:
         if policy.point.seed is None:
@@ -277,14 +281,16 @@ def _plot_curves(axes: Any, scored: Sequence[Scored]) -> None:
 
 def _plot_ablations(axes: Any, ablations: Sequence[Scored], start: Scored | None) -> None:
     """Draw the rates of the ablations as bars, and that of the network which all began with as a line."""
-    names = [policy.point.stage for policy in ablations]
+    names: list[str] = []
+    rates: list[float] = []
     below: list[float] = []
     above: list[float] = []
     for policy in ablations:
+        names.append(policy.point.stage)
+        rates.append(policy.rate)
         below.append(policy.rate - policy.low)
         above.append(policy.high - policy.rate)
-    rates = [policy.rate for policy in ablations]
-    colors = [DARK] + [PALE] * (len(ablations) - 1)
+    colors = [DARK] + [PALE] * (len(ablations) - 1)  # the first one is what the others are held against
     axes.barh(names, rates, xerr=[below, above], color=colors, capsize=3)
     axes.invert_yaxis()
     if start is not None:
