@@ -95,7 +95,7 @@ def main(argv: list[str] | None = None) -> int:
     device, reason = choose_device(options.device.device_type)
     dist = DistInfo(0, 0, 1, device, reason, *choose_dtype(device))
     torch.set_num_threads(options.threads)
-    logging.getLogger("transformers").setLevel(logging.ERROR)  # it warns of GPT-2's random weights, which are meant
+    logging.getLogger("transformers").setLevel(logging.ERROR)  # its warnings would stand between the results
     load, size, limits = from_args(Load, args), from_args(NetworkSize, args), from_args(EngineLimits, args)
     settings: dict[str, Any] = {**to_dict(options), **to_dict(load), **to_dict(size), **to_dict(limits)}
     bench = inference_parts.Bench(load, size, limits, dist, options.threads, options.checkpoint.model_path)

@@ -66,7 +66,7 @@ def check_command(command: str) -> None:
     page = help_of(module, arguments)
     for argument in arguments:
         flag = argument.split("=")[0]
-        # argparse would take `--num-step` for `--num-steps`; in what people copy, flags stand in full.
+        # argparse prints the help without a look at the flags that it does not know.
         if flag.startswith("--") and not re.search(rf"(?<![\w-]){re.escape(flag)}(?![\w-])", page):
             raise UserError(f"{module} has no flag {flag}")
 

@@ -72,7 +72,7 @@ class Workspace:
         folder.mkdir(parents=True, exist_ok=True)
         for module, text in ((CHALLENGE, challenge), (SOLUTION, solution)):
             atomic_write_text(folder / f"{module}.lean", f"{header}{text.rstrip()}\n")
-        # The fields that Comparator reads; what the solution declares besides the theorem may be anything to it.
+        # The fields that Comparator reads.
         config = {"challenge_module": CHALLENGE, "solution_module": SOLUTION, "theorem_names": [name]}
         atomic_write_json(folder / CONFIG, {**config, "permitted_axioms": list(AXIOMS)})
         atomic_write_text(folder / LAKEFILE, self.lakefile)
@@ -171,7 +171,7 @@ def make_workspace(options: ComparatorOptions, folder: Path) -> Workspace:
     text = lakefile(requirements, packages)
     if not manifest.is_file():
         return Workspace(imports, toolchain, text, None)
-    # The versions that the proofs were found with; without it `lake update` takes the newest.
+    # It has the versions that the proofs were found with.
     return Workspace(imports, toolchain, text, manifest)
 
 

@@ -232,8 +232,8 @@ class LeanCommand:
             return [[_error(f"no answer within {self._timeout:.0f} s")]] * len(paths)
         except OSError as error:
             raise UserError(f"cannot run {self._lean} in {self._cwd or Path.cwd()}: {error.strerror}") from error
-        # `lean` ends with 1 after an error, and with --error=warning after `sorry`: the messages say so better. Without
-        # any it was killed, or could not begin, and no text was read.
+        # `lean` ends with 1 after an error, and after `sorry` where warnings are errors: the messages say so better.
+        # Without such a message it was killed, or could not begin, and no text was read.
         explained = False
         by_file: dict[str, list[dict[str, Any]]] = {str(path): [] for path in paths}
         for line in output.splitlines():

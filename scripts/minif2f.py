@@ -212,7 +212,7 @@ class Measurement:
         command = ["nanoproof.sft", *small_runs.SFT, "--tokenizer", str(tokenizer), *epochs, "--log-level", "warning"]
         self.train("network", "Finetuning a small network on tactics", command)
         if self.options.whole_proofs is None:
-            # From the network of tactics: a proof is tactics one behind the other, so it begins with half of the skill.
+            # From the network of tactics, which knows already what proofs are made of.
             command = ["nanoproof.sft", "--data", "nanolean", "--model-path", str(self.out / "network"), *epochs]
             command += ["--continuations", "proof", "--row-length", "256", "--device-batch-size", "16"]
             command += ["--target-examples-per-step", "64", "--device-type", "cpu", "--log-level", "warning"]
