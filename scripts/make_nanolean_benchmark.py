@@ -213,7 +213,7 @@ def premise_theorems(path: Path) -> list[PremiseTheorem]:
 def premises_used_in(proof: str, premises: Iterable[str]) -> set[str]:
     """Return those of the premises that a proof's text names in full, alone or with a field such as `.mp`."""
     # `Nat.le_antisymm.mp` names `Nat.le_antisymm` too, and `Nat.le_antisymm'` does not.
-    names = set()
+    names = set[str]()
     for name in re.findall(r"[\w.'?]+", proof):
         names.update(itertools.accumulate(name.split("."), "{}.{}".format))
     return names & set(premises)
