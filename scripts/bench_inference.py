@@ -63,9 +63,13 @@ def run_parts(options: InferenceBenchmark, bench: "Bench") -> "list[Result]":
         "waiting": lambda: inference_parts.measure_waiting(bench, options.waiting),
         "device": lambda: inference_parts.measure_device(bench, baselines or ("plain",)),
     }
+    # `plain` measures our engine beside the baselines, and `device` does that itself on its own sizes.
+    chosen = set(options.parts)
+    if baselines and "device" not in chosen:
+        chosen.add("plain")
     results = []
     for name, run in runs.items():
-        if name in options.parts or (name == "plain" and baselines and "device" not in options.parts):
+        if name in chosen:
             for result in run():
                 print(inference_parts.format_result(result), flush=True)
                 results.append(result)
@@ -88,8 +92,8 @@ def choose_baselines(options: InferenceBenchmark) -> tuple[tuple[str, ...], str 
 def main(argv: list[str] | None = None) -> int:
     """Run the benchmark and write its results."""
     parser = Parser(prog="python -m scripts.bench_inference", description=(__doc__ or "").splitlines()[0])
-    for each in (InferenceBenchmark, Load, NetworkSize, EngineLimits):
-        add_flags(parser, each)
+    for options_class in (InferenceBenchmark, Load, NetworkSize, EngineLimits):
+        add_flags(parser, options_class)
     args = parser.parse_args(argv)
     options = from_args(InferenceBenchmark, args)
     import torch
@@ -99,11 +103,14 @@ def main(argv: list[str] | None = None) -> int:
     device, reason = choose_device(options.device.device_type)
     dist = DistInfo(0, 0, 1, device, reason, *choose_dtype(device))
     torch.set_num_threads(options.threads)
-    logging.getLogger("transformers").setLevel(logging.ERROR)
-    groups = from_args(Load, args), from_args(NetworkSize, args), from_args(EngineLimits, args)
-    settings: dict[str, Any] = {name: value for group in (options, *groups) for name, value in to_dict(group).items()}
-    bench = inference_parts.Bench(*groups, dist, options.threads, options.checkpoint.model_path)
-    results = [{**result, "details": {**settings, **result["details"]}} for result in run_parts(options, bench)]
+    logging.getLogger("transformers").setLevel(logging.ERROR)  # its warnings would stand between the results
+    load, size, limits = from_args(Load, args), from_args(NetworkSize, args), from_args(EngineLimits, args)
+    settings: dict[str, Any] = {**to_dict(options), **to_dict(load), **to_dict(size), **to_dict(limits)}
+    bench = inference_parts.Bench(load, size, limits, dist, options.threads, options.checkpoint.model_path)
+    results = []
+    for result in run_parts(options, bench):
+        # Each with all settings: rows of several files are put side by side.
+        results.append({**result, "details": {**settings, **result["details"]}})
     if options.markdown is not None:
         atomic_write_text(Path(options.markdown), inference_parts.table(results) + "\n")
     if options.json is not None:

@@ -18,46 +18,56 @@ from nanoproof.common.config import Parser
 from nanoproof.common.errors import UserError, run_main
 
 
-def module_and_words(command: str) -> tuple[str, list[str]]:
+def module_and_arguments(command: str) -> tuple[str, list[str]]:
     """Split a command into the module that it runs and its arguments. Raises UserError if it runs none."""
     try:
-        words = shlex.split(command)
+        parts = shlex.split(command)
     except ValueError as error:
         raise UserError(f"not a command, {str(error).lower()}: {command}") from error
-    if words[:1] not in (["python"], ["torchrun"]) or "-m" not in words[:-1]:
+    if parts[:1] not in (["python"], ["torchrun"]) or "-m" not in parts[:-1]:
         raise UserError(f"no command of a module: {command}")
-    start = words.index("-m") + 1
-    rest = words[start + 1 :]
-    return words[start], rest[1:] if words[0] == "torchrun" and rest[:1] == ["--"] else rest
+    start = parts.index("-m") + 1
+    module, arguments = parts[start], parts[start + 1 :]
+    # The `--` that keeps torchrun from reading the module's flags is none of the module's arguments.
+    if parts[0] == "torchrun" and arguments[:1] == ["--"]:
+        arguments = arguments[1:]
+    return module, arguments
 
 
-def help_of(module: str, words: Sequence[str]) -> str:
+def help_of(module: str, arguments: Sequence[str]) -> str:
     """Return a module's output for its arguments and `--help-all`; raises UserError for a value that it cannot read."""
-    found = importlib.util.find_spec(module)
-    if found is None:
+    spec = importlib.util.find_spec(module)
+    if spec is None:
         raise UserError(f"there is no module {module}")
-    program = importlib.import_module(f"{module}.__main__" if found.submodule_search_locations else module)
-    pages = []
+    if spec.submodule_search_locations:  # a package
+        module_to_run = f"{module}.__main__"
+    else:
+        module_to_run = module
+    program = importlib.import_module(module_to_run)
+    page = ""
     for flag in ("--help", "--help-all"):
-        said, complaint = io.StringIO(), io.StringIO()
+        output, complaint = io.StringIO(), io.StringIO()
         try:
-            with contextlib.redirect_stdout(said), contextlib.redirect_stderr(complaint):
-                program.main([*words, flag])
+            # Values before the flag are read and checked first: `--num-steps many` is refused.
+            with contextlib.redirect_stdout(output), contextlib.redirect_stderr(complaint):
+                program.main([*arguments, flag])
         except SystemExit as stopped:
             if stopped.code not in (0, None):
                 raise UserError(f"{module}: {complaint.getvalue().strip().splitlines()[-1]}") from stopped
-        pages.append(said.getvalue())
-        if "--help-all" not in pages[0]:  # a command with a parser of its own, that shows everything
+        page = output.getvalue()
+        if "--help-all" not in page:  # a command with a parser of its own, that shows everything
             break
-    return pages[-1]
+    return page
 
 
 def check_command(command: str) -> None:
     """Raises UserError if a command cannot be right."""
-    module, words = module_and_words(command)
-    known = help_of(module, words)
-    for flag in (word.split("=")[0] for word in words if word.startswith("--")):
-        if not re.search(rf"(?<![\w-]){re.escape(flag)}(?![\w-])", known):
+    module, arguments = module_and_arguments(command)
+    page = help_of(module, arguments)
+    for argument in arguments:
+        flag = argument.split("=")[0]
+        # argparse prints the help without a look at the flags that it does not know.
+        if flag.startswith("--") and not re.search(rf"(?<![\w-]){re.escape(flag)}(?![\w-])", page):
             raise UserError(f"{module} has no flag {flag}")
 
 

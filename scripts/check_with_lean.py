@@ -17,7 +17,7 @@ the statement as it was given; see docs/checking.md.
 import os
 import re
 import stat
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,7 +25,7 @@ from typing import Any
 
 from nanoproof.common.config import Parser, add_flags, from_args, opt, validate
 from nanoproof.common.errors import UserError, run_main
-from nanoproof.common.files import atomic_write_json, read_jsonl
+from nanoproof.common.files import read_jsonl
 from nanoproof.common.run_dir import home
 from nanoproof.evaluation.results import PROOFS, RESULTS, proof_names
 from nanoproof.evaluation.summary import by_theorem, theorem_key
@@ -37,10 +37,11 @@ from nanoproof.lean.types import LeanError, Theorem
 from nanoproof.prover.attempt import Attempt
 from nanoproof.prover.check import Texts, check_proof, foreign_axioms
 from scripts.lean_command import Declared, Reader, open_reader
+from scripts.viewing import write_json_option
 
 MAX_FILE_BYTES = 10_000_000
 _DECLARATIONS = re.compile(
-    r"\A\s*/-(?P<comment>.*?)^Declarations: (?P<names>[^\n]*)\.$(?P<rest>.*?)-/", re.DOTALL | re.M
+    r"\A\s*/-(?P<comment>.*?)^Declarations: (?P<names>[^\n]*)\.$(?P<after>.*?)-/", re.DOTALL | re.M
 )
 _BROUGHT = re.compile(r"^Brought along[^:\n]*: (?P<names>[^\n]*)\.$", re.M)
 _NAMESPACE = "NanoLean."
@@ -88,34 +89,41 @@ def main(argv: list[str] | None = None) -> int:
     if options.certificates:
         return report_certificates(folder, options)
     case = CheckedFolder.of(folder, options)
-    files, attempts = case.texts, case.attempts
     with closing(open_reader(options.lean, options.cwd, options.header, options.timeout, options.sandbox)) as reader:
         refused, wrong_attempts = check_all(case, reader, options)
-        proved = {file: reader.check(text).statements for file, text in files.items() if file not in refused}
+        proved: dict[str, dict[str, str]] = {}
+        for file, text in case.texts.items():
+            if file not in refused:
+                proved[str(file)] = dict(reader.check(text).statements)
+    print_verdicts(case, refused, wrong_attempts, options)
+    print(f"checked by {reader.believed}; {case.compared}")
+    if options.json is not None:
+        total = len(case.texts)
+        result: dict[str, Any] = {"files": total, "accepted": total - len(refused), "lean": options.lean}
+        result["believed"] = reader.believed
+        result["refused"] = {str(file): reason for file, reason in refused.items()}
+        result["proved"] = proved
+        if case.results is not None:
+            accepted = len(case.attempts) - len(wrong_attempts)
+            result["results"] = {"proofs": len(case.attempts), "accepted": accepted, "refused": wrong_attempts}
+        write_json_option(options.json, result)
+    if refused or wrong_attempts:
+        return 1
+    return 0
+
+
+def print_verdicts(
+    case: "CheckedFolder", refused: dict[Path, str], wrong_attempts: dict[str, str], options: CheckOptions
+) -> None:
+    """Print what was refused, with the reasons, and how many files and results on record hold."""
     for file, reason in refused.items():
         print(f"refused: {file}: {reason}")
     for theorem, reason in wrong_attempts.items():
         print(f"refused: {theorem} in {case.results}: {reason}")
-    print(f"{len(files) - len(refused)} of {len(files)} proofs hold ({options.lean})")
+    files, attempts = len(case.texts), len(case.attempts)
+    print(f"{files - len(refused)} of {files} proofs hold ({options.lean})")
     if case.results is not None:
-        print(f"{len(attempts) - len(wrong_attempts)} of {len(attempts)} results hold against the statements as given")
-    print(f"checked by {reader.believed}; {case.compared}")
-    if options.json is not None:
-        result: dict[str, Any] = {"files": len(files), "accepted": len(files) - len(refused), "lean": options.lean}
-        result["believed"] = reader.believed
-        result["refused"] = {str(file): text for file, text in refused.items()}
-        result["proved"] = {str(file): dict(statements) for file, statements in proved.items()}
-        if case.results is not None:
-            result["results"] = {
-                "proofs": len(attempts),
-                "accepted": len(attempts) - len(wrong_attempts),
-                "refused": wrong_attempts,
-            }
-        try:
-            atomic_write_json(Path(options.json), result)
-        except OSError as error:
-            raise UserError(f"cannot write --json {options.json}: {error.strerror}") from error
-    return 1 if refused or wrong_attempts else 0
+        print(f"{attempts - len(wrong_attempts)} of {attempts} results hold against the statements as given")
 
 
 def report_certificates(folder: Path, options: CheckOptions) -> int:
@@ -126,11 +134,8 @@ def report_certificates(folder: Path, options: CheckOptions) -> int:
     result = check_certificates(folder, options.checker, options.timeout, options.jobs)
     print(result)
     if options.json is not None:
-        try:
-            atomic_write_json(Path(options.json), result.as_json())
-        except OSError as error:
-            raise UserError(f"cannot write --json {options.json}: {error.strerror}") from error
-    return 0 if result.ok else 1
+        write_json_option(options.json, result.as_json())
+    return int(not result.ok)
 
 
 # -- Files and record --------------------------------------------------------------------------------------------------
@@ -152,16 +157,26 @@ class CheckedFolder:
     @classmethod
     def of(cls, folder: Path, options: CheckOptions) -> "CheckedFolder":
         """Look at a folder. Raises UserError if there is nothing to check, or if the record cannot be read."""
-        read = {file: read_source(file) for file in lean_files(folder)}
-        results = _find_record(folder, options.results)
-        records = [] if results is None else read_results(results)
+        texts: dict[Path, str] = {}
+        unreadable: dict[Path, str] = {}
+        for file in lean_files(folder):
+            texts[file], trouble = read_source(file)
+            if trouble:
+                unreadable[file] = trouble
+        results = find_record(folder, options.results)
+        records: list[Attempt] = []
+        if results is not None:
+            records = read_results(results)
         attempts = [attempt for attempt in records if attempt.outcome in ("proven", "disproven")]
-        if not read and not attempts:
+        if not texts and not attempts:
             raise UserError(f"{folder} holds no .lean file")
-        files = proof_names([attempt.theorem for attempt in records])
-        names = {files[theorem_key(each.theorem)]: each for each in attempts if each.outcome == "proven"}
-        texts = {file: text for file, (text, _) in read.items()}
-        return cls(texts, {file: why for file, (_, why) in read.items() if why}, results, attempts, names)
+        # Of all that was tried, as the names of files were made: two theorems of one id have names with numbers.
+        file_names = proof_names([attempt.theorem for attempt in records])
+        names: dict[str, Attempt] = {}
+        for attempt in attempts:
+            if attempt.outcome == "proven":
+                names[file_names[theorem_key(attempt.theorem)]] = attempt
+        return cls(texts, unreadable, results, attempts, names)
 
     @property
     def compared(self) -> str:
@@ -183,17 +198,21 @@ def lean_files(folder: Path) -> Iterator[Path]:
     for path, folders, files in os.walk(folder, onerror=refuse):
         folders.sort()
         for name in sorted([*folders, *files]):
-            found = Path(path) / name
-            if name.endswith(".lean") or (name in folders and found.is_symlink()):
-                yield found
+            entry = Path(path) / name
+            # `os.walk` does not go into links: what lies behind one would be a folder of proofs that nobody checked.
+            if name.endswith(".lean") or (name in folders and entry.is_symlink()):
+                yield entry
 
 
 def read_source(file: Path) -> tuple[str, str]:
     """Read a regular file: its text, or why there is none. Nothing else is opened: reading a pipe would block."""
     try:
+        # Neither through a link, to a file that may change after the check, nor waiting for the writer of a pipe.
         handle = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError as error:
-        return "", "it is a link" if file.is_symlink() else f"it cannot be read: {error.strerror}"
+        if file.is_symlink():
+            return "", "it is a link"
+        return "", f"it cannot be read: {error.strerror}"
     with open(handle, "rb") as source:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
             return "", "it is no regular file"
@@ -206,12 +225,17 @@ def read_source(file: Path) -> tuple[str, str]:
         return "", f"it is no text: {error.reason} at byte {error.start}"
 
 
-def _find_record(folder: Path, asked: str | None) -> Path | None:
-    """The record to compare with; `auto` finds it where an evaluation puts it."""
+def find_record(folder: Path, asked: str | None) -> Path | None:
+    """Return the record to compare with; `auto` finds it where an evaluation puts it."""
+    if asked is None:
+        return None
     if asked != "auto":
-        return None if asked is None else Path(asked)
-    beside = [folder / RESULTS, *([folder.resolve().parent / RESULTS] if folder.resolve().name == PROOFS else [])]
-    return next((file for file in beside if file.is_file()), None)
+        return Path(asked)
+    places = [folder / RESULTS]
+    # `results.jsonl` beside a folder of any other name may be of something else.
+    if folder.resolve().name == PROOFS:
+        places.append(folder.resolve().parent / RESULTS)
+    return next((file for file in places if file.is_file()), None)
 
 
 def read_results(file: Path) -> list[Attempt]:
@@ -236,18 +260,39 @@ def check_all(case: CheckedFolder, reader: Reader, options: CheckOptions) -> tup
         raise UserError(
             f"--lean {options.lean}: a server does not say what a file declares; give --results, or a command"
         )
-    early = {file: why for file, text in case.texts.items() if (why := text_problem(file, text, case, options))}
-    absent = {each.theorem.id: missing_file(each, case) or record_problem(each, options) for each in case.attempts}
-    wrong_attempts = {theorem: why for theorem, why in absent.items() if why}
-    open_files = {file: text for file, text in case.texts.items() if file not in early}
-    to_check = [attempt for attempt in case.attempts if attempt.theorem.id not in wrong_attempts]
-    reader.read([*open_files.values(), *(text for attempt in to_check for text in _lean_texts(attempt))])
-    late = {file: why for file, text in open_files.items() if (why := check_text(reader, text, case, options))}
-    wrong_attempts |= {attempt.theorem.id: why for attempt in to_check if (why := check_attempt(reader, attempt))}
-    on_record = {} if case.results is None else {file: case.names[file.name].theorem.id for file in open_files}
-    found = {file: wrong_attempts[theorem] for file, theorem in on_record.items() if theorem in wrong_attempts}
-    found |= early | late
-    return {file: found[file] for file in case.texts if file in found}, wrong_attempts
+    # First what the texts alone show: what runs code, or is none of the record's, must not reach Lean.
+    refused: dict[Path, str] = {}
+    wrong_attempts: dict[str, str] = {}
+    to_read: list[str] = []
+    for file, text in case.texts.items():
+        reason = text_problem(file, text, case, options)
+        if reason:
+            refused[file] = reason
+        else:
+            to_read.append(text)
+    plain_files = [file for file in case.texts if file not in refused]
+    for attempt in case.attempts:
+        reason = missing_file(attempt, case) or record_problem(attempt, options)
+        if reason:
+            wrong_attempts[attempt.theorem.id] = reason
+    plain_attempts = [attempt for attempt in case.attempts if attempt.theorem.id not in wrong_attempts]
+    for attempt in plain_attempts:
+        to_read += _lean_texts(attempt)
+
+    # All texts at once: NanoLean starts a process and reads its library once for them.
+    reader.read(to_read)
+    for attempt in plain_attempts:
+        reason = check_attempt(reader, attempt)
+        if reason:
+            wrong_attempts[attempt.theorem.id] = reason
+    for file in plain_files:
+        reason = check_text(reader, case.texts[file], case, options)
+        # A file that holds by itself is no proof of its theorem if the attempt on record is none.
+        if not reason and case.results is not None:
+            reason = wrong_attempts.get(case.names[file.name].theorem.id, "")
+        if reason:
+            refused[file] = reason
+    return {file: refused[file] for file in case.texts if file in refused}, wrong_attempts
 
 
 def text_problem(file: Path, text: str, case: CheckedFolder, options: CheckOptions) -> str:
@@ -256,6 +301,7 @@ def text_problem(file: Path, text: str, case: CheckedFolder, options: CheckOptio
         return case.unreadable[file]
     if case.results is not None and (reason := record_mismatch(file, text, case)):
         return reason
+    # EXPLICIT is put there by `negate`; no proof may set an option of its own.
     return plain_reason(text, options.imports, options.allow) or banned_word(text.replace(EXPLICIT, "")) or ""
 
 
@@ -264,18 +310,20 @@ def record_mismatch(file: Path, text: str, case: CheckedFolder) -> str:
     record = case.names.get(file.name)
     if record is None:
         return f"{case.results} has no proof for a file of this name"
-    if sum(other.name == file.name for other in case.texts) > 1:
+    # In folders below each other: one of them would pass for the other's.
+    if sum(path.name == file.name for path in case.texts) > 1:
         return "there are several files of this name"
     if text.rstrip() == record.source.rstrip():
         return ""
-    others = [other.theorem.id for other in case.attempts if other.source.rstrip() == text.rstrip()]
-    if others:
-        return f"it is the proof of {others[0]}, and not of {record.theorem.id}"
-    ours, theirs = declarations(text), declarations(record.source)
-    if ours != theirs:
-        return f"it declares {_name_declarations(ours)}, and the proof on record {_name_declarations(theirs)}"
-    part = "statement" if _without_proof(text) != _without_proof(record.source) else "proof"
-    return f"its {part} is not the one on record"
+    for attempt in case.attempts:
+        if attempt.source.rstrip() == text.rstrip():
+            return f"it is the proof of {attempt.theorem.id}, and not of {record.theorem.id}"
+    ours, recorded = declarations(text), declarations(record.source)
+    if ours != recorded:
+        return f"it declares {_name_declarations(ours)}, and the proof on record {_name_declarations(recorded)}"
+    if _without_proof(text) != _without_proof(record.source):
+        return "its statement is not the one on record"
+    return "its proof is not the one on record"
 
 
 def _name_declarations(named: list[tuple[str, str]]) -> str:
@@ -283,18 +331,24 @@ def _name_declarations(named: list[tuple[str, str]]) -> str:
 
 
 def _without_proof(text: str) -> str:
-    """A text up to the `:=` of its first theorem."""
-    masked = mask(text)
+    """A text up to the `:=` of its first theorem; all of it where there is none."""
+    masked = mask(text)  # a theorem in a comment is none
     start = re.search(r"^[^\n]*?(?<![\w.'])(?:theorem|lemma)\s", masked, re.M)
-    end = find_top_level(masked, ":=", start.end()) if start else -1
-    return " ".join(text[: end if end >= 0 else len(text)].split())
+    if start is not None:
+        # The first `:=` in no bracket: a binder may have one, `(n : Nat := 0)`.
+        end = find_top_level(masked, ":=", start.end())
+        if end >= 0:
+            text = text[:end]
+    return " ".join(text.split())
 
 
 def missing_file(attempt: Attempt, case: CheckedFolder) -> str:
     """Return that the proof on record is not in the folder; empty if it is, and for disproofs, which have no files."""
-    name = next((name for name, other in case.names.items() if other is attempt), None)
-    here = name is None or any(file.name == name for file in case.texts)
-    return "" if here else f"its proof, {name}, is not in the folder"
+    file_names = {file.name for file in case.texts}
+    for name, recorded in case.names.items():
+        if recorded is attempt and name not in file_names:
+            return f"its proof, {name}, is not in the folder"
+    return ""
 
 
 def record_problem(attempt: Attempt, options: CheckOptions) -> str:
@@ -304,10 +358,14 @@ def record_problem(attempt: Attempt, options: CheckOptions) -> str:
         _lean_texts(attempt)
     except LeanError as error:
         return str(error)
-    banned = banned_word if attempt.text else banned_reason
-    words = banned_word(blank_sorries(mask(source.replace(EXPLICIT, ""))))
+    # The statement is left open, with the one `sorry` that belongs there.
+    in_statement = banned_word(blank_sorries(mask(source.replace(EXPLICIT, ""))))
+    if attempt.text:
+        in_proof = banned_word(attempt.proof)
+    else:
+        in_proof = banned_reason(attempt.proof)
     plain = plain_reason(source, options.imports, options.allow)
-    return plain or words or block_reason(attempt.proof) or banned(attempt.proof) or ""
+    return plain or in_statement or block_reason(attempt.proof) or in_proof or ""
 
 
 def check_text(reader: Reader, text: str, case: CheckedFolder, options: CheckOptions) -> str:
@@ -321,7 +379,10 @@ def check_text(reader: Reader, text: str, case: CheckedFolder, options: CheckOpt
         reason = foreign_axioms(report) or declaration_mismatch(text, reader.declared(text), options.allow)
     except LeanError as error:
         return str(error)
-    return reason or ("" if case.results is not None else theorem_count_problem(text, options))
+    # With a record it is known what the file must prove; without, it has to be plain to see.
+    if not reason and case.results is None:
+        reason = theorem_count_problem(text, options)
+    return reason
 
 
 def declaration_mismatch(text: str, declared: Declared | None, allowed: Collection[str]) -> str:
@@ -332,16 +393,20 @@ def declaration_mismatch(text: str, declared: Declared | None, allowed: Collecti
     if declared is None:
         return ""
     expected = {_bare(name): keyword for keyword, name in declarations(name_examples(text))}
-    found = {_bare(name): kind for kind, name in declared}
-    for name, kind in found.items():
-        parts = name.split(".")
-        along = any(".".join(parts[:count]) in expected for count in range(1, len(parts)))
+    kinds = {_bare(name): kind for kind, name in declared}
+    for name, kind in kinds.items():
         if kind == "axiom" and kind not in allowed:
             return f"it declares the axiom {name}"
-        if name not in expected and not along and not allowed and not any(part.startswith("_") for part in parts):
+        # `T.rec` and `T.mk` come with an inductive `T`, `_private...` and `t._proof_1` with any declaration.
+        parts = name.split(".")
+        comes_along = any(part.startswith("_") for part in parts)
+        for count in range(1, len(parts)):
+            comes_along = comes_along or ".".join(parts[:count]) in expected
+        # A user who allows `notation` or `macro` may declare with words of their own.
+        if name not in expected and not comes_along and not allowed:
             return f"it declares the {kind} {name}, which its text does not seem to"
     for name, keyword in expected.items():
-        if keyword in ("theorem", "lemma") and found.get(name) != "theorem":
+        if keyword in ("theorem", "lemma") and kinds.get(name) != "theorem":
             return f"it declares no theorem {name}, which its text seems to"
     return ""
 
@@ -352,20 +417,30 @@ def _bare(name: str) -> str:
 
 def theorem_count_problem(text: str, options: CheckOptions) -> str:
     """Return why it is not clear what a file proves: it must hold one theorem, or those that its header lists."""
-    named = declarations(name_examples(text))
-    theorems = [name for keyword, name in named if keyword in ("theorem", "lemma")]
+    declared = declarations(name_examples(text))
+    theorems = [name for keyword, name in declared if keyword in ("theorem", "lemma")]
     if not theorems:
         return "it holds no theorem"
     if header := _DECLARATIONS.match(text):
-        brought = _BROUGHT.search(header["rest"])
-        listed = header["names"].split(", ")
-        known = [*listed, *(brought["names"].split(", ") if brought else [])]
-        own = [name.removeprefix(_NAMESPACE) for _, name in named]
-        wrong = [name for name in own if name not in known] or [name for name in listed if name not in own]
-        return f"its header and its text do not agree about {wrong[0]}" if wrong and not options.allow else ""
+        if options.allow:
+            return ""
+        return header_mismatch(header, [name.removeprefix(_NAMESPACE) for _, name in declared])
     if len(theorems) == 1 or options.several:
         return ""
     return f"it declares {len(theorems)} theorems, {', '.join(theorems)}; --several takes such files"
+
+
+def header_mismatch(header: "re.Match[str]", declared: Sequence[str]) -> str:
+    """Return a name about which the header of `nanolean export` and the declarations differ; empty if there is none."""
+    listed = header["names"].split(", ")
+    known = set(listed)
+    if brought := _BROUGHT.search(header["after"]):
+        known |= set(brought["names"].split(", "))
+    surplus = [name for name in declared if name not in known]
+    missing = [name for name in listed if name not in declared]
+    if surplus or missing:
+        return f"its header and its text do not agree about {[*surplus, *missing][0]}"
+    return ""
 
 
 def check_attempt(reader: Reader, attempt: Attempt) -> str:
@@ -374,19 +449,25 @@ def check_attempt(reader: Reader, attempt: Attempt) -> str:
         verdict = check_proof(reader, _proved_theorem(attempt), attempt.proof)
     except LeanError as error:
         return str(error)
-    same = verdict.source == attempt.source
-    return verdict.reason if not verdict.accepted else "" if same else "the text that was exported is another one"
+    if not verdict.accepted:
+        return verdict.reason
+    # The text that people read must be what was checked, and not only prove the same.
+    if verdict.source != attempt.source:
+        return "the text that was exported is another one"
+    return ""
 
 
 def _lean_texts(attempt: Attempt) -> list[str]:
     """What Lean reads about the proof of an attempt."""
-    found = Texts.of(_proved_theorem(attempt).source, attempt.proof)
-    return [found.whole, found.enclosed, found.given]
+    texts = Texts.of(_proved_theorem(attempt).source, attempt.proof)
+    return [texts.whole, texts.enclosed, texts.given]
 
 
 def _proved_theorem(attempt: Attempt) -> Theorem:
     """The theorem that was proved: where an attempt disproves, the negation."""
-    return negate(attempt.theorem) if attempt.outcome == "disproven" else attempt.theorem
+    if attempt.outcome == "disproven":
+        return negate(attempt.theorem)
+    return attempt.theorem
 
 
 if __name__ == "__main__":

@@ -43,6 +43,7 @@ def draw(lean: LeanSession, start: Branch, directory: Path) -> None:
     """Search, and draw the tree after some simulations and at the end."""
     root, log = or_node(start), SearchLog()
     for number, moment in enumerate(MOMENTS, 1):
+        # With the same root and log a search goes on where it stopped: the pictures are of one tree.
         search(root, POLICY, lean, SearchConfig(), moment, log)
         path = directory / f"search_{number}.svg"
         atomic_write_text(path, tree_picture(root))
@@ -73,7 +74,7 @@ def compare(lean: LeanSession, start: Branch) -> list[str]:
     rows = []
     for name, config in variations().items():
         root, log = or_node(start), SearchLog()
-        reason = search(root, POLICY, lean, config, 1000, log)
+        reason = search(root, POLICY, lean, config, MOMENTS[-1], log)
         rows.append((name, reason, log.counts.simulations, log.counts.nodes, log.counts.tactics_run))
     return table(("change", "outcome", "simulations", "nodes", "tactics run"), rows)
 

@@ -67,10 +67,12 @@ class Workspace:
     def write(self, folder: Path, challenge: str, solution: str, name: str) -> None:
         """Write a workspace into a folder."""
         header = "".join(f"import {module}\n" for module in self.imports)
-        header = f"{header}\n" if header else ""
+        if header:
+            header += "\n"
         folder.mkdir(parents=True, exist_ok=True)
         for module, text in ((CHALLENGE, challenge), (SOLUTION, solution)):
             atomic_write_text(folder / f"{module}.lean", f"{header}{text.rstrip()}\n")
+        # The fields that Comparator reads.
         config = {"challenge_module": CHALLENGE, "solution_module": SOLUTION, "theorem_names": [name]}
         atomic_write_json(folder / CONFIG, {**config, "permitted_axioms": list(AXIOMS)})
         atomic_write_text(folder / LAKEFILE, self.lakefile)
@@ -89,24 +91,27 @@ def main(argv: list[str] | None = None) -> int:
     folder = Path(args.dir)
     attempts = read_attempts(folder / RESULTS)
     workspace = make_workspace(options, folder)
-    out = Path(options.output_dir) if options.output_dir else folder / "comparator"
-    proofs = [attempt for attempt in attempts if attempt.outcome in ("proven", "disproven")]
-    if not proofs:
-        raise UserError(f"{folder / RESULTS} holds no proofs")
+    out = Path(options.output_dir or folder / "comparator")
+    # Of all that was tried, so that a workspace is called as the file of the proof is.
     names = list(proof_names([attempt.theorem for attempt in attempts]).values())
+    proofs = 0
     left_out = 0
     for attempt, file in zip(attempts, names, strict=True):
-        if attempt in proofs:
-            try:
-                workspace.write(out / file.removesuffix(".lean"), *challenge_and_solution(attempt))
-            except SourceError as error:
-                left_out += 1
-                print(f"left out: {attempt.theorem.id}: {error}")
-            except OSError as error:
-                raise UserError(f"cannot write to {out}: {error.strerror}") from error
-    print(f"{len(proofs) - left_out} of {len(proofs)} proofs have a workspace in {out}")
+        if attempt.outcome not in ("proven", "disproven"):
+            continue
+        proofs += 1
+        try:
+            workspace.write(out / file.removesuffix(".lean"), *challenge_and_solution(attempt))
+        except SourceError as error:
+            left_out += 1
+            print(f"left out: {attempt.theorem.id}: {error}")
+        except OSError as error:
+            raise UserError(f"cannot write to {out}: {error.strerror}") from error
+    if proofs == 0:
+        raise UserError(f"{folder / RESULTS} holds no proofs")
+    print(f"{proofs - left_out} of {proofs} proofs have a workspace in {out}")
     print(f"in each of them: lake update && lake env comparator {CONFIG}")
-    return 1 if left_out else 0
+    return int(left_out > 0)
 
 
 def read_attempts(file: Path) -> list[Attempt]:
@@ -125,12 +130,16 @@ def challenge_and_solution(attempt: Attempt) -> tuple[str, str, str]:
 
     Raises SourceError if the solution declares other things than the challenge.
     """
-    theorem: Theorem = negate(attempt.theorem) if attempt.outcome == "disproven" else attempt.theorem
-    challenge, solution = (name_examples(text, "nanoproof") for text in (theorem.source, attempt.source))
+    theorem: Theorem = attempt.theorem
+    if attempt.outcome == "disproven":
+        theorem = negate(theorem)
+    # A judge compares constants by name, and an `example` leaves none.
+    challenge = name_examples(theorem.source, "nanoproof")
+    solution = name_examples(attempt.source, "nanoproof")
     asked, answered = declared_names(challenge), declared_names(solution)
     if not asked or asked != answered:
         raise SourceError(f"the statement declares {', '.join(asked)}, its proof {', '.join(answered) or 'nothing'}")
-    return challenge, solution, asked[-1]
+    return challenge, solution, asked[-1]  # the theorem stands behind its definitions
 
 
 def make_workspace(options: ComparatorOptions, folder: Path) -> Workspace:
@@ -149,53 +158,69 @@ def make_workspace(options: ComparatorOptions, folder: Path) -> Workspace:
     except ValueError as error:
         raise UserError(f"--lean-project {project}: {LAKEFILE} or {TOOLCHAIN} is damaged: {error}") from error
     manifest = project / MANIFEST
-    packages = (project / ".lake" / "packages").resolve() if options.share_packages else None
+    packages = None
+    if options.share_packages:
+        packages = (project / ".lake" / "packages").resolve()
     imports = options.imports or root_imports(project / f"{ROOT_MODULE}.lean")
-    requirements = [
-        {key: str((project / value).resolve()) if key == "path" else value for key, value in requirement.items()}
-        for requirement in contents.get("require", [])
-    ]
+    requirements: list[dict[str, Any]] = []
+    for requirement in contents.get("require", []):
+        # A path is relative to the project, and the workspace lies elsewhere.
+        if "path" in requirement:
+            requirement = {**requirement, "path": str((project / requirement["path"]).resolve())}
+        requirements.append(requirement)
     text = lakefile(requirements, packages)
-    return Workspace(imports, toolchain, text, manifest if manifest.is_file() else None)
+    if not manifest.is_file():
+        return Workspace(imports, toolchain, text, None)
+    # It has the versions that the proofs were found with.
+    return Workspace(imports, toolchain, text, manifest)
 
 
 def recorded_lean_version(settings: Path) -> str | None:
     """Return the Lean version that an evaluation recorded; None if unknown."""
     try:
-        found = read_json(settings)["settings"]["lean"]
+        version = read_json(settings)["settings"]["lean"]
     except (OSError, UserError, ValueError, KeyError, TypeError):
         return None
-    return None if found is None else str(found)
+    if version is None:
+        return None
+    return str(version)
 
 
 def root_imports(module: Path) -> tuple[str, ...]:
     """Return the imports of the root module of a project for the servers; empty without such a file."""
     if not module.is_file():
         return ()
-    lines = module.read_text(encoding="utf-8").splitlines()
-    return tuple(line.split()[1] for line in lines if line.startswith("import ") and len(line.split()) == 2)
+    modules = []
+    for line in module.read_text(encoding="utf-8").splitlines():
+        if line.startswith("import ") and len(line.split()) == 2:
+            modules.append(line.split()[1])
+    return tuple(modules)
 
 
 def lakefile(requirements: list[dict[str, Any]], packages: Path | None) -> str:
     """Render `lakefile.toml` with the requirements of a project and the two modules."""
-    shared = f"packagesDir = {toml_value(str(packages))}\n" if packages else ""
-    parts = [f'name = "workspace"\ndefaultTargets = ["{CHALLENGE}", "{SOLUTION}"]\n{shared}']
+    head = f'name = "workspace"\ndefaultTargets = ["{CHALLENGE}", "{SOLUTION}"]\n'
+    if packages:
+        # Mathlib as it was built there: gigabytes, and hours, for each of a hundred workspaces else.
+        head += f"packagesDir = {toml_value(str(packages))}\n"
+    tables = [head]
     for requirement in requirements:
         lines = [f"{key} = {toml_value(value)}\n" for key, value in requirement.items()]
-        parts.append("[[require]]\n" + "".join(lines))
-    parts += [f'[[lean_lib]]\nname = "{module}"\n' for module in (CHALLENGE, SOLUTION)]
-    return "\n".join(parts)
+        tables.append("[[require]]\n" + "".join(lines))
+    for module in (CHALLENGE, SOLUTION):
+        tables.append(f'[[lean_lib]]\nname = "{module}"\n')
+    return "\n".join(tables)
 
 
 def toml_value(value: Any) -> str:
     """Render a text, truth value, number, list or table as TOML on one line."""
     if isinstance(value, bool):
-        return "true" if value else "false"
+        return str(value).lower()
     if isinstance(value, list):
         return f"[{', '.join(map(toml_value, value))}]"
     if isinstance(value, dict):
         return "{" + ", ".join(f"{toml_value(str(key))} = {toml_value(part)}" for key, part in value.items()) + "}"
-    return json.dumps(value, ensure_ascii=False)
+    return json.dumps(value, ensure_ascii=False)  # texts with their escapes, and numbers, are the same in both
 
 
 if __name__ == "__main__":

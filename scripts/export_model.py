@@ -88,11 +88,10 @@ def export(checkpoint: Path, directory: Path, dtype: str) -> dict[str, Any]:
     from nanoproof.model.checkpoint import load_model
 
     model, tokenizer, manifest = load_model(checkpoint)
+    # Of an earlier export: its sums would not be those of the weights that are written now.
     (directory / HUB_CONFIG).unlink(missing_ok=True)
     weights = {name: tensor.to(getattr(torch, dtype)) for name, tensor in model.state_dict().items()}
-    tokenizer.save(directory / TOKENIZER_FILE)
-    with_decoder = {**read_json(directory / TOKENIZER_FILE), "decoder": DECODER}
-    atomic_write_json(directory / TOKENIZER_FILE, with_decoder)
+    save_tokenizer(tokenizer, directory, model.config.sequence_len)
     atomic_write(directory / WEIGHTS_FILE, lambda file: file.write(safetensors.torch.save(weights, {"format": "pt"})))
     sync_directory(directory)
     stage = manifest["extra"].get("stage")
@@ -109,7 +108,6 @@ def export(checkpoint: Path, directory: Path, dtype: str) -> dict[str, Any]:
         "extra": {"stage": stage},
         "sha256": {name: file_sha256(directory / name) for name in (WEIGHTS_FILE, TOKENIZER_FILE)},
     }
-    write_tokenizer_config(tokenizer, model.config.sequence_len, directory)
     atomic_write_json(directory / HUB_CONFIG, config)
     return config
 
@@ -118,17 +116,26 @@ DECODER = {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, 
 """How the library `tokenizers` turns tokens into text again; encoding does not depend on it."""
 
 
+def save_tokenizer(tokenizer: Tokenizer, directory: Path, sequence_len: int) -> None:
+    """Write a tokenizer for other programs: with how tokens become text again, and with its configuration."""
+    tokenizer.save(directory / TOKENIZER_FILE)
+    atomic_write_json(directory / TOKENIZER_FILE, {**read_json(directory / TOKENIZER_FILE), "decoder": DECODER})
+    write_tokenizer_config(tokenizer, sequence_len, directory)
+
+
 def write_tokenizer_config(tokenizer: Tokenizer, sequence_len: int, directory: Path) -> None:
     """Write what transformers' AutoTokenizer reads: the markers by their numbers, of which a text never has one."""
     flags = {"special": True, "normalized": False, "lstrip": False, "rstrip": False, "single_word": False}
-    markers = {str(tokenizer.num_text_tokens + place): {"content": name, **flags} for place, name in enumerate(MARKERS)}
+    markers = {}
+    for place, name in enumerate(MARKERS):
+        markers[str(tokenizer.num_text_tokens + place)] = {"content": name, **flags}
     content = {
         "tokenizer_class": "PreTrainedTokenizerFast",
         "bos_token": tokenizer.describe(tokenizer.bos),
         "eos_token": tokenizer.describe(tokenizer.eos),
         "pad_token": tokenizer.describe(tokenizer.pad),
         "model_max_length": sequence_len,
-        "clean_up_tokenization_spaces": False,
+        "clean_up_tokenization_spaces": False,  # it would drop the space in `n .succ`, which Lean reads otherwise
         "added_tokens_decoder": markers,
     }
     atomic_write_json(directory / TOKENIZER_CONFIG_FILE, content)
@@ -148,17 +155,18 @@ def main(argv: list[str] | None = None) -> int:
     add_flags(parser, ExportOptions)
     options = from_args(ExportOptions, parser.parse_args(argv))
     checkpoint = find_checkpoint(resolve_model_path(options.checkpoint.model_path or ""))
-    scores: list[Score] = [
-        read_score(Path(each).expanduser(), weights_sha256(checkpoint)) for each in options.evaluations
-    ]
+    # Before anything is written: scores of other weights are refused.
+    scores: list[Score] = []
+    for folder in options.evaluations:
+        scores.append(read_score(Path(folder).expanduser(), weights_sha256(checkpoint)))
     chosen = options.to_hf or options.output_dir
     step = checkpoint.stem.removeprefix("model_")
     if options.merge:
-        directory = Path(chosen).expanduser() if chosen else checkpoint.parent / f"merged_{step}"
+        directory = Path(chosen or checkpoint.parent / f"merged_{step}").expanduser()
         directory.mkdir(parents=True, exist_ok=True)
         print(f"{write_merged(checkpoint, directory)}: a plain checkpoint")
         return 0
-    directory = Path(chosen).expanduser() if chosen else checkpoint.parent / f"export_{step}"
+    directory = Path(chosen or checkpoint.parent / f"export_{step}").expanduser()
     config = export(checkpoint, directory, options.dtype)
     files = [HUB_CONFIG, TOKENIZER_FILE, TOKENIZER_CONFIG_FILE]
     pushed = [WEIGHTS_FILE, *files, CARD_FILE]
@@ -168,7 +176,10 @@ def main(argv: list[str] | None = None) -> int:
             title = options.push.partition("/")[2] or options.push
         card = model_card(title, config, scores, options.license)
         atomic_write_text(directory / CARD_FILE, card)
-        files.append(f"{CARD_FILE} ({len(scores)} evaluation{'' if len(scores) == 1 else 's'})")
+        noun = "evaluations"
+        if len(scores) == 1:
+            noun = "evaluation"
+        files.append(f"{CARD_FILE} ({len(scores)} {noun})")
     size = (directory / WEIGHTS_FILE).stat().st_size
     print(f"{directory}: {WEIGHTS_FILE} ({size / 1e6:.1f} MB, {options.dtype}), {', '.join(files)}")
     if options.push is not None:

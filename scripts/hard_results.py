@@ -8,8 +8,9 @@ Each arm is a policy with a search; each is run with every seed and number of si
 at every node in all arms, unless the arm's name says otherwise.
 """
 
+import itertools
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from nanoproof.data.nanolean import HARD, PREMISE, part_of
 from nanoproof.evaluation.compare import Evaluated, compare_rates, read_evaluation
 from nanoproof.evaluation.summary import wilson
 from nanoproof.lean.certificates import accepted_by
+from nanoproof.prover.attempt import Attempt
 from scripts.small_runs import SAMPLING, SEARCH, Commands, evaluation_name
 
 SETS = (HARD, PREMISE)
@@ -94,47 +96,70 @@ WHOLE_TITLES = {"proofs": "whole proofs", "tree": "tree search with the finetune
 
 def arms(options: ResultsOptions) -> dict[str, list[str]]:
     """Return the flags of each arm by its name, such as `rl` or `rl best-first`."""
-    found = dict(NO_NETWORK)
+    flags = dict(NO_NETWORK)
     if "steps" in options.searches:
-        found["uniform steps"] = [*NO_NETWORK["uniform"], *SEARCHES["steps"][1]]
+        flags["uniform steps"] = [*NO_NETWORK["uniform"], *SEARCHES["steps"][1]]
     for name, model in (("sft", options.sft), ("control", options.control), ("rl", options.rl)):
         if model is None:
             continue
-        found[name] = ["--model-path", model]
-        for search in options.searches if name != "control" else ():
-            found[f"{name} {search}"] = [*found[name], *SEARCHES[search][1]]
-    return found
+        flags[name] = ["--model-path", model]
+        # The control is there to be held against RL, by the search that both are scored with.
+        if name != "control":
+            for search in options.searches:
+                flags[f"{name} {search}"] = [*flags[name], *SEARCHES[search][1]]
+    return flags
 
 
 def run_all(options: ResultsOptions) -> None:
     """Run the evaluations that are not there yet. Raises UserError if one fails."""
-    searched = ["--num-simulations", str(options.budgets[0]), *SAMPLING, *SEARCH]
-    for name, model, flags in (("proofs", options.proofs, WHOLE_FLAGS), ("tree", options.sft, searched)):
-        out = Path(options.out) / WHOLE / name
-        there = [(out / evaluation_name(each, options.split) / "summary.json").exists() for each in WHOLE_SETS]
-        if options.proofs is not None and model is not None and not all(there):
-            _evaluate(options, WHOLE_TITLES[name], WHOLE_SETS, ["--model-path", model, *flags], out, 0)
-    budgets = [(budget, options.max_theorems) for budget in options.budgets]
+    if options.proofs is not None:
+        searching = ["--num-simulations", str(options.budgets[0]), *SAMPLING, *SEARCH]
+        _evaluate_whole(options, "proofs", options.proofs, WHOLE_FLAGS)
+        if options.sft is not None:
+            _evaluate_whole(options, "tree", options.sft, searching)
+    for budget in options.budgets:
+        _run_arms(options, budget, options.max_theorems)
     if options.long_budget is not None:
-        budgets.append((options.long_budget, options.long_theorems))
-    for (budget, theorems), (arm, flags) in ((b, a) for b in budgets for a in arms(options).items()):
-        for seed in options.seeds[:1] if arm in SEEDLESS else options.seeds:
+        _run_arms(options, options.long_budget, options.long_theorems)
+
+
+def _evaluate_whole(options: ResultsOptions, name: str, model: str, flags: list[str]) -> None:
+    """Run one of `WHOLE_TITLES`, unless it is there."""
+    out = Path(options.out) / WHOLE / name
+    if not are_over(out, WHOLE_SETS, options.split):
+        _evaluate(options, WHOLE_TITLES[name], WHOLE_SETS, ["--model-path", model, *flags], out, 0)
+
+
+def _run_arms(options: ResultsOptions, budget: int, max_theorems: int | None) -> None:
+    """Run all arms with so many simulations, as far as they are not there."""
+    for arm, arm_flags in arms(options).items():
+        seeds = options.seeds
+        if arm in SEEDLESS:
+            seeds = seeds[:1]
+        for seed in seeds:
             out = Path(options.out) / arm.replace(" ", "_") / str(budget) / f"seed_{seed}"
-            if all((out / evaluation_name(name, options.split) / "summary.json").exists() for name in SETS):
+            if are_over(out, SETS, options.split):
                 continue
-            words = [*SAMPLING, *SEARCH, *flags, "--num-simulations", str(budget)]
-            words += ["--max-theorems", str(theorems)] if theorems is not None else []
-            _evaluate(options, f"{arm}, {budget} simulations", SETS, words, out, seed)
+            # The arm's own behind those of all: of two flags of one name the last one counts.
+            flags = [*SAMPLING, *SEARCH, *arm_flags, "--num-simulations", str(budget)]
+            if max_theorems is not None:
+                flags += ["--max-theorems", str(max_theorems)]
+            _evaluate(options, f"{arm}, {budget} simulations", SETS, flags, out, seed)
+
+
+def are_over(out: Path, sets: Iterable[str], split: str) -> bool:
+    """Return whether all evaluations of a directory are over: a summary is written last."""
+    return all((out / evaluation_name(name, split) / "summary.json").exists() for name in sets)
 
 
 def _evaluate(
     options: ResultsOptions, arm: str, datasets: Sequence[str], flags: list[str], out: Path, seed: int
 ) -> None:
     """Run `scripts.prover_eval` on some sets. Raises UserError if it fails."""
-    words = ["scripts.prover_eval", "--datasets", *datasets, "--split", options.split, *flags, "--seed", str(seed)]
-    words += ["--device-type", "cpu", "--continue", "--log-level", "warning", "--output-dir", str(out)]
-    words += ["--lean-processes", str(options.lean_processes)]
-    Commands().run(f"{arm}, seed {seed}", f"{arm}, seed {seed}", words, options.ranks)
+    command = ["scripts.prover_eval", "--datasets", *datasets, "--split", options.split, *flags, "--seed", str(seed)]
+    command += ["--device-type", "cpu", "--continue", "--log-level", "warning", "--output-dir", str(out)]
+    command += ["--lean-processes", str(options.lean_processes)]
+    Commands().run(f"{arm}, seed {seed}", f"{arm}, seed {seed}", command, options.ranks)
 
 
 # -- Reading and writing ---------------------------------------------------------------------------------------------
@@ -143,17 +168,22 @@ Runs = dict[str, Evaluated]
 """The evaluations of an arm, by seed."""
 
 
-def read_all(out: Path, split: str) -> dict[tuple[str, int], dict[str, Runs]]:
-    """Read what is there: for each set and number of simulations the runs of each arm, in the order of the arms."""
-    found: dict[tuple[str, int], dict[str, Runs]] = defaultdict(lambda: defaultdict(dict))
-    order = [f"{name} {search}".strip() for name in TITLES for search in SEARCHES]
-    for arm in order:
+Results = dict[tuple[str, int], dict[str, Runs]]
+"""The runs of the arms, in their order, for each set and number of simulations."""
+
+
+def read_all(out: Path, split: str) -> Results:
+    """Read what is there."""
+    results: Results = defaultdict(lambda: defaultdict(dict))
+    for name, search in itertools.product(TITLES, SEARCHES):
+        arm = f"{name} {search}".strip()
         for folder in sorted((out / arm.replace(" ", "_")).glob("*/seed_*")):
-            for name in SETS:
-                if (folder / evaluation_name(name, split) / "summary.json").exists():
-                    runs = found[name, int(folder.parent.name)][arm]
-                    runs[folder.name.removeprefix("seed_")] = read_evaluation(folder / evaluation_name(name, split))
-    return found
+            budget, seed = int(folder.parent.name), folder.name.removeprefix("seed_")
+            for dataset in SETS:
+                # One of them alone where an evaluation goes on: the page is written from what is there.
+                if are_over(folder, [dataset], split):
+                    results[dataset, budget][arm][seed] = read_evaluation(folder / evaluation_name(dataset, split))
+    return results
 
 
 def title(arm: str) -> str:
@@ -162,21 +192,24 @@ def title(arm: str) -> str:
     return TITLES[name] + SEARCHES[search][0]
 
 
-def page(
-    found: dict[tuple[str, int], dict[str, Runs]], about: str, whole: dict[tuple[str, str], Evaluated] | None = None
-) -> str:
+def page(results: Results, about: str, whole_proofs: dict[tuple[str, str], Evaluated] | None = None) -> str:
     """Write the page: a table for each set and number of simulations, the parts of the hard set, whole proofs."""
-    parts = [HEAD, about] if about else [HEAD]
-    for (name, budget), by_arm in sorted(found.items(), key=lambda item: (SETS.index(item[0][0]), item[0][1])):
-        total = next(iter(next(iter(by_arm.values())).values())).summary["total"]
-        parts.append(f"## {name}, {total} theorems, {budget} simulations")
-        parts.append("\n".join(table(by_arm)))
-        parts += verdicts_of(by_arm)
-        if len({part for runs in by_arm.values() for part in parts_of(runs)}) > 1:
-            parts.append("\n".join(parts_table(by_arm)))
-    if whole:
-        parts += [WHOLE_HEAD, "\n".join(whole_table(whole))]
-    return "\n\n".join(parts) + "\n"
+    paragraphs = [HEAD]
+    if about:
+        paragraphs.append(about)
+    for dataset, budget in sorted(results, key=lambda key: (SETS.index(key[0]), key[1])):
+        by_arm = results[dataset, budget]
+        first_runs = next(iter(by_arm.values()))
+        total = next(iter(first_runs.values())).summary["total"]
+        paragraphs.append(f"## {dataset}, {total} theorems, {budget} simulations")
+        paragraphs.append("\n".join(table(by_arm)))
+        paragraphs += verdicts_of(by_arm)
+        # A set of one part has nothing to be taken apart.
+        if len(part_names(by_arm)) > 1:
+            paragraphs.append("\n".join(parts_table(by_arm)))
+    if whole_proofs:
+        paragraphs += [WHOLE_HEAD, "\n".join(whole_table(whole_proofs))]
+    return "\n\n".join(paragraphs) + "\n"
 
 
 HEAD = """# Results on the hard sets
@@ -202,25 +235,30 @@ of Lean, and of the clock with all theorems at once."""
 
 def read_whole(out: Path, split: str) -> dict[tuple[str, str], Evaluated]:
     """Read the evaluations of whole proofs and of the search beside them, by set and prover."""
-    paths = {
-        (name, each): out / WHOLE / each / evaluation_name(name, split) for name in WHOLE_SETS for each in WHOLE_TITLES
-    }
-    return {key: read_evaluation(path) for key, path in paths.items() if (path / "summary.json").exists()}
+    evaluations: dict[tuple[str, str], Evaluated] = {}
+    for dataset, prover in itertools.product(WHOLE_SETS, WHOLE_TITLES):
+        folder = out / WHOLE / prover
+        if are_over(folder, [dataset], split):
+            evaluations[dataset, prover] = read_evaluation(folder / evaluation_name(dataset, split))
+    return evaluations
 
 
-def whole_table(whole: dict[tuple[str, str], Evaluated]) -> list[str]:
+def whole_table(whole_proofs: dict[tuple[str, str], Evaluated]) -> list[str]:
     """Format what whole proofs solve within 1, 8 and 32 samples, and the search within as many simulations."""
     lines = ["| set | prover | within 1 | 8 | 32 | 64 | 95% interval of the last | texts | tokens | Lean s | clock s |"]
     lines.append("|" + "---|" * 11)
-    for (name, prover), run in whole.items():
-        summary = run.summary
-        costs, samples = summary["per_theorem"], summary.get("whole_proofs") or {}
-        within = [str(summary["solved_at"].get(str(number), "")) for number in (1, 8, 32, 64)]
-        interval = f"{100 * summary['low']:.1f}-{100 * summary['high']:.1f}%"
-        tokens = f"{samples['tokens'] / summary['total']:.0f}" if samples else ""
-        cells = [f"{name} ({summary['total']})", WHOLE_TITLES[prover], *within, interval]
-        cells += [f"{costs['tactic_samples']:.0f}", tokens]
-        cells += [f"{costs[each]:.2f}" for each in ("lean_seconds", "wall_seconds")]
+    for (dataset, prover), evaluated in whole_proofs.items():
+        summary = evaluated.summary
+        costs, sampling = summary["per_theorem"], summary.get("whole_proofs")
+        cells = [f"{dataset} ({summary['total']})", WHOLE_TITLES[prover]]
+        for budget in (1, 8, 32, 64):
+            cells.append(str(summary["solved_at"].get(str(budget), "")))
+        cells.append(f"{100 * summary['low']:.1f}-{100 * summary['high']:.1f}%")
+        cells.append(f"{costs['tactic_samples']:.0f}")
+        tokens = ""
+        if sampling:
+            tokens = f"{sampling['tokens'] / summary['total']:.0f}"
+        cells += [tokens, f"{costs['lean_seconds']:.2f}", f"{costs['wall_seconds']:.2f}"]
         lines.append(f"| {' | '.join(cells)} |")
     return lines
 
@@ -233,22 +271,23 @@ def table(by_arm: dict[str, Runs]) -> list[str]:
         "|---|---|---|---|---|---|---|---|---|---|---|",
     ]
     for arm, runs in by_arm.items():
-        summaries = [run.summary for run in runs.values()]
-        solved, total = (sum(summary[key] for summary in summaries) for key in ("solved", "total"))
+        summaries = [evaluated.summary for evaluated in runs.values()]
+        by_seed = [summary["solved"] for summary in summaries]
+        solved, total = sum(by_seed), sum(summary["total"] for summary in summaries)
         low, high = wilson(solved, total)
-        difference, p = _against(arm, by_arm)
-        costs = [_mean(summaries, key) for key in ("simulations", "tactic_samples")]
-        seconds = [_mean(summaries, key) for key in ("lean_seconds", "policy_seconds")]
+        difference, p_value = _against(arm, by_arm)
         cells = [
             title(arm),
-            ", ".join(str(summary["solved"]) for summary in summaries),
+            ", ".join(map(str, by_seed)),
             f"{100 * solved / total:.1f}%",
             f"{100 * low:.1f}-{100 * high:.1f}%",
             difference,
-            p,
-            *(f"{cost:.1f}" for cost in costs),
+            p_value,
+            f"{_mean(summaries, 'simulations'):.1f}",
+            f"{_mean(summaries, 'tactic_samples'):.1f}",
             f"{_tactics_run(runs):.1f}",
-            *(f"{cost:.2f}" for cost in seconds),
+            f"{_mean(summaries, 'lean_seconds'):.2f}",
+            f"{_mean(summaries, 'policy_seconds'):.2f}",
         ]
         lines.append(f"| {' | '.join(cells)} |")
     return lines
@@ -258,79 +297,125 @@ def verdicts_of(by_arm: dict[str, Runs]) -> list[str]:
     """Say which checkers accept how many of the proofs, in one paragraph; nothing where no evaluation was judged."""
     sentences = []
     for arm, runs in by_arm.items():
-        judged = [run.summary["verdicts"] for run in runs.values() if run.summary.get("verdicts")]
+        proofs = by_nanolean = 0
         outside = Counter[str]()
-        for verdicts in judged:
-            outside.update(verdicts["outside"])
-        counts = {key: sum(verdicts[key] for verdicts in judged) for key in ("proofs", "nanolean")}
-        if accepted := accepted_by({**counts, "outside": outside}):
-            sentences.append(f"{title(arm)}: of {counts['proofs']} proofs {accepted}")
-    return [f"Proofs accepted. {'; '.join(sentences)}."] if sentences else []
+        for evaluated in runs.values():
+            # Evaluations of before certificates were judged have none.
+            verdicts = evaluated.summary.get("verdicts")
+            if verdicts:
+                proofs += verdicts["proofs"]
+                by_nanolean += verdicts["nanolean"]
+                outside.update(verdicts["outside"])
+        accepted = accepted_by({"proofs": proofs, "nanolean": by_nanolean, "outside": outside})
+        if accepted:
+            sentences.append(f"{title(arm)}: of {proofs} proofs {accepted}")
+    if not sentences:
+        return []
+    return [f"Proofs accepted. {'; '.join(sentences)}."]
 
 
 def _against(arm: str, by_arm: dict[str, Runs]) -> tuple[str, str]:
     """Compare an arm with what it is to be compared with."""
     name, _, search = arm.partition(" ")
-    others = [name] if search else {"control": ["sft"], "rl": ["sft", "control"]}.get(name, [])
-    found = [compare_rates(*_of_common_seeds(by_arm[other], by_arm[arm])) for other in others if other in by_arm]
-    differences = ", ".join(f"{100 * one['difference']:+.1f}" for one in found)
-    return differences, ", ".join(f"{one['p']:.2g}" for one in found)
+    if search:
+        baselines = [name]
+    else:
+        baselines = {"control": ["sft"], "rl": ["sft", "control"]}.get(name, [])
+    differences, p_values = [], []
+    for baseline in baselines:
+        if baseline in by_arm:
+            comparison = compare_rates(*_of_common_seeds(by_arm[baseline], by_arm[arm]))
+            differences.append(f"{100 * comparison['difference']:+.1f}")
+            p_values.append(f"{comparison['p']:.2g}")
+    return ", ".join(differences), ", ".join(p_values)
 
 
 def _of_common_seeds(first: Runs, second: Runs) -> tuple[Runs, Runs]:
     """Return the runs of the seeds that both have; all where there is none."""
     common = first.keys() & second.keys() or first.keys() | second.keys()
-    ours, theirs = ({seed: run for seed, run in runs.items() if seed in common} for runs in (first, second))
-    return ours, theirs
+
+    def of_common(runs: Runs) -> Runs:
+        return {seed: evaluated for seed, evaluated in runs.items() if seed in common}
+
+    return of_common(first), of_common(second)
 
 
 def _mean(summaries: Sequence[dict[str, Any]], key: str) -> float:
     return sum(summary["per_theorem"].get(key, 0.0) for summary in summaries) / len(summaries)
 
 
+def attempts_of(runs: Runs) -> Iterator[Attempt]:
+    """Yield the attempts of all seeds."""
+    for evaluated in runs.values():
+        yield from evaluated.attempts.values()
+
+
 def _tactics_run(runs: Runs) -> float:
-    counts = [attempt.counts.get("tactics_run", 0) for run in runs.values() for attempt in run.attempts.values()]
+    """The mean number of tactics that Lean ran for a theorem; attempts of old logs did not count them."""
+    counts = [attempt.counts.get("tactics_run", 0) for attempt in attempts_of(runs)]
     return sum(counts) / max(1, len(counts))
 
 
 def parts_of(runs: Runs) -> dict[str, tuple[int, int]]:
     """Count the theorems of each part that were solved, and all of them, over all seeds."""
-    counts: dict[str, list[int]] = defaultdict(lambda: [0, 0])
-    for attempt in (attempt for run in runs.values() for attempt in run.attempts.values()):
-        counts[part_of(attempt.theorem.id)][0] += attempt.outcome == "proven"
-        counts[part_of(attempt.theorem.id)][1] += 1
-    return {part: (solved, total) for part, (solved, total) in counts.items()}
+    solved, total = Counter[str](), Counter[str]()
+    for attempt in attempts_of(runs):
+        part = part_of(attempt.theorem.id)
+        total[part] += 1
+        solved[part] += attempt.outcome == "proven"
+    return {part: (solved[part], total[part]) for part in total}
+
+
+def part_names(by_arm: dict[str, Runs]) -> list[str]:
+    """List the parts that the theorems are of."""
+    names: set[str] = set()
+    for runs in by_arm.values():
+        names.update(parts_of(runs))
+    return sorted(names)
 
 
 def parts_table(by_arm: dict[str, Runs]) -> list[str]:
     """Format the solve rates of each part of a set."""
-    names = _distinct(part for runs in by_arm.values() for part in parts_of(runs))
+    names = part_names(by_arm)
     lines = [f"| solved, by part | {' | '.join(names)} |", "|---" * (len(names) + 1) + "|"]
     for arm, runs in by_arm.items():
         counts = parts_of(runs)
-        shares = (f"{100 * counts[name][0] / counts[name][1]:.0f}% of {counts[name][1] // len(runs)}" for name in names)
-        lines.append(f"| {title(arm)} | {' | '.join(shares)} |")
+        cells = [title(arm)]
+        for name in names:
+            solved, total = counts[name]
+            cells.append(f"{100 * solved / total:.0f}% of {total // len(runs)}")
+        lines.append(f"| {' | '.join(cells)} |")
     return lines
 
 
-def plot(found: dict[tuple[str, int], dict[str, Runs]], file: Path) -> None:
+def plot(results: Results, file: Path) -> None:
     """Plot the rate of the hard set's theorems that are solved within each number of simulations, for each network."""
     import matplotlib
 
-    matplotlib.use("Agg")
+    matplotlib.use("Agg")  # no window, and no display needed
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(figsize=(7, 4.2))
-    budget = max((budget for name, budget in found if name == HARD), default=None)
-    by_arm = found[HARD, budget] if budget is not None else {}
+    # The curve of the largest budget has those of all smaller ones in it.
+    budgets = [budget for dataset, budget in results if dataset == HARD]
+    by_arm: dict[str, Runs] = {}
+    if budgets:
+        by_arm = results[HARD, max(budgets)]
     for arm, runs in by_arm.items():
-        if " " in arm and not arm.endswith("best-first"):
+        # Of the other searches one alone, dashed: a dozen curves cannot be told apart.
+        style = "o-"
+        if arm.endswith(" best-first"):
+            style = "o--"
+        elif " " in arm:
             continue
-        curves = [run.summary["solved_at"] for run in runs.values()]
-        total = sum(run.summary["total"] for run in runs.values())
+        curves = [evaluated.summary["solved_at"] for evaluated in runs.values()]
+        total = sum(evaluated.summary["total"] for evaluated in runs.values())
         points = [int(point) for point in curves[0]]
-        rates = [100 * sum(curve.get(str(point), 0) for curve in curves) / total for point in points]
-        axes.plot(points, rates, "o--" if " " in arm else "o-", markersize=3, label=title(arm))
+        rates = []
+        for point in points:
+            solved = sum(curve.get(str(point), 0) for curve in curves)
+            rates.append(100 * solved / total)
+        axes.plot(points, rates, style, markersize=3, label=title(arm))
     axes.set_xscale("log", base=2)
     axes.set(xlabel="simulations", ylabel="solved (%)", ylim=(0, None))
     axes.legend(frameon=False, fontsize=8)
@@ -340,10 +425,6 @@ def plot(found: dict[tuple[str, int], dict[str, Runs]], file: Path) -> None:
     plt.close(figure)
 
 
-def _distinct(names: Iterable[str]) -> list[str]:
-    return sorted(set(names))
-
-
 def main(argv: list[str] | None = None) -> int:
     """Run what is missing, and write the page."""
     parser = Parser(prog="python -m scripts.hard_results", description=(__doc__ or "").splitlines()[0])
@@ -351,14 +432,14 @@ def main(argv: list[str] | None = None) -> int:
     options = from_args(ResultsOptions, parser.parse_args(argv))
     if not options.only_write:
         run_all(options)
-    found = read_all(Path(options.out), options.split)
-    if not found:
+    results = read_all(Path(options.out), options.split)
+    if not results:
         raise UserError(f"--out {options.out} holds no evaluation on the {options.split} split")
-    text = page(found, options.about, read_whole(Path(options.out), options.split))
+    text = page(results, options.about, read_whole(Path(options.out), options.split))
     atomic_write_text(Path(options.page), text)
     images = Path(options.page).parent / "images"
     images.mkdir(exist_ok=True)
-    plot(found, images / "hard_results.png")
+    plot(results, images / "hard_results.png")
     print(f"{text}\nwritten to {options.page}")
     return 0
 

@@ -33,7 +33,10 @@ WINDOWS: dict[Kind, str] = {
     "replay": "replay_buffer_window_size",
     "negative": "negative_buffer_window_size",
 }
+OF_BUFFERS = (*WINDOWS.values(), "load_buffer", "negative_fraction", "unlikelihood_weight", "disable_solvers")
+"""Options of a run that its buffers depend on."""
 BARS = 30
+"""Characters of the longest bar of a histogram."""
 
 
 @dataclass(frozen=True)
@@ -83,39 +86,39 @@ class Rebuilt:
 
     def items(self, kind: Kind) -> list[Item]:
         """Return the contents of a buffer, newest first."""
-        found = [
-            Item(transition, step, self.last_step - step, *self.origins[kind][key])
-            for key, transition, step in self.buffer(kind).entries()
-        ]
-        return found[::-1]
+        items = []
+        for key, transition, step in self.buffer(kind).entries():
+            dataset, theorem = self.origins[kind][key]
+            items.append(Item(transition, step, self.last_step - step, dataset, theorem))
+        return items[::-1]
 
     def buffer(self, kind: Kind) -> "WindowBuffer[tuple[str, str], Transition]":
         """Return a buffer."""
-        return {
-            "replay": self.buffers.replay,
-            "negative": self.buffers.negative,
-        }[kind]
+        if kind == "negative":
+            return self.buffers.negative
+        return self.buffers.replay
 
 
 def buffer_options(run: Path, options: BufferOptions) -> tuple[RLOptions, Sequence[str]]:
     """Return the run's buffer options, with the windows of the command line, and the solver tactics it leaves out."""
     file = run / "args.json"
-    args = read_json(file) if file.exists() else {}
-    names = (
-        *WINDOWS.values(),
-        "load_buffer",
-        "negative_fraction",
-        "unlikelihood_weight",
-        "disable_solvers",
-    )
-    known = {name: args[name] for name in names if name in args}
-    asked = {name: getattr(options, name) for name in WINDOWS.values() if getattr(options, name) is not None}
+    args: dict[str, Any] = {}
+    if file.exists():
+        args = read_json(file)
+    # Those alone that a buffer depends on: runs of older revisions have options that are gone.
+    values = {name: args[name] for name in OF_BUFFERS if name in args}
+    for name in WINDOWS.values():
+        if getattr(options, name) is not None:
+            values[name] = getattr(options, name)
     try:
-        solvers = SolverOption(bool(known.pop("disable_solvers", False)))
-        own = RLOptions(solvers=solvers, **{**known, **asked})
+        solvers = SolverOption(bool(values.pop("disable_solvers", False)))
+        own = RLOptions(solvers=solvers, **values)
     except (TypeError, ValueError) as error:
         raise UserError(f"{file} does not say the size of the buffers: {error}") from error
-    return own, args.get("search_solver_tactics", SearchConfig().solver_tactics) if own.solvers.disable_solvers else ()
+    # What solvers do at every node by themselves, such a run does not learn.
+    if own.solvers.disable_solvers:
+        return own, args.get("search_solver_tactics", SearchConfig().solver_tactics)
+    return own, ()
 
 
 def rebuild(run: Path, options: BufferOptions) -> Rebuilt:
@@ -124,7 +127,9 @@ def rebuild(run: Path, options: BufferOptions) -> Rebuilt:
     from nanoproof.rl.collection import BEFORE_THIS_RUN, name_of
 
     own, solvers = buffer_options(run, options)
-    runs = [run] if own.load_buffer is None else [resolve_run_dir(own.load_buffer, "--load-buffer of the run"), run]
+    runs = [run]
+    if own.load_buffer is not None:
+        runs = [resolve_run_dir(own.load_buffer, "--load-buffer of the run"), run]
     buffers = buffers_of(own, solvers, options.negative_buffer_window_size)
     origins: dict[Kind, dict[tuple[str, str], tuple[str, str]]] = {kind: {} for kind in WINDOWS}
     rebuilt = Rebuilt(buffers, origins, 0, 0)
@@ -137,11 +142,16 @@ def rebuild(run: Path, options: BufferOptions) -> Rebuilt:
                 break
             buffers.add([attempt], step)
             attempts, last_step = attempts + 1, step
+            name = name_of(attempt.theorem)
             for kind in WINDOWS:
-                origins[kind].update({key: name_of(attempt.theorem) for key in _keys(attempt, kind)})
+                for key in _keys(attempt, kind):
+                    origins[kind][key] = name
                 _drop_evicted(origins[kind], rebuilt.buffer(kind))
     if not attempts:
-        raise UserError(f"{run} has no attempts (attempts_r*.jsonl){' up to that step' if options.until_step else ''}")
+        limit = ""
+        if options.until_step:
+            limit = " up to that step"
+        raise UserError(f"{run} has no attempts (attempts_r*.jsonl){limit}")
     return replace(rebuilt, attempts=attempts, last_step=last_step)
 
 
@@ -150,13 +160,15 @@ def _keys(attempt: Attempt, kind: Kind) -> Iterator[tuple[str, str]]:
     if kind == "negative":
         yield from attempt.failed_tactics
         return
-    yield from ((step.state, step.tactic) for step in attempt.transitions)
+    for step in attempt.transitions:
+        yield step.state, step.tactic
 
 
 def _drop_evicted(
     origins: dict[tuple[str, str], tuple[str, str]], buffer: "WindowBuffer[tuple[str, str], Transition]"
 ) -> None:
     """Drop what has left the buffer, now and then: a log has many times more."""
+    # At twice the size: looking through all of them after each attempt would take the square of the time.
     if len(origins) > 2 * len(buffer) + 10_000:
         for key in [key for key in origins if key not in buffer]:
             del origins[key]
@@ -164,14 +176,14 @@ def _drop_evicted(
 
 def filtered_items(rebuilt: Rebuilt, options: BufferOptions) -> list[Item]:
     """Return the items that pass the filters, newest first."""
-    return [
-        item
-        for item in rebuilt.items(options.kind)
-        if matches(options.dataset, item.dataset)
-        and matches(options.id, item.theorem)
-        and contains(options.search, item.transition.state, item.transition.tactic)
-        and (not options.depth or item.transition.depth in options.depth)
-    ]
+    items = []
+    for item in rebuilt.items(options.kind):
+        transition = item.transition
+        wanted = matches(options.dataset, item.dataset) and matches(options.id, item.theorem)
+        wanted = wanted and contains(options.search, transition.state, transition.tactic)
+        if wanted and (not options.depth or transition.depth in options.depth):
+            items.append(item)
+    return items
 
 
 def overview(rebuilt: Rebuilt, paint: Paint) -> Iterator[str]:
@@ -179,51 +191,56 @@ def overview(rebuilt: Rebuilt, paint: Paint) -> Iterator[str]:
     rows = []
     for kind in WINDOWS:
         buffer = rebuilt.buffer(kind)
-        steps = [step for _, _, step in buffer.entries()]
-        oldest = rebuilt.last_step - min(steps) if steps else None
-        theorems = len({rebuilt.origins[kind][key] for key, _, _ in buffer.entries()})
-        rows.append((kind, len(buffer), buffer.window, theorems, f"{buffer.staleness(rebuilt.last_step):.2f}", oldest))
+        oldest = None
+        theorems: set[tuple[str, str]] = set()
+        for key, _, step in buffer.entries():
+            age = rebuilt.last_step - step
+            if oldest is None or age > oldest:
+                oldest = age
+            theorems.add(rebuilt.origins[kind][key])
+        mean_age = f"{buffer.staleness(rebuilt.last_step):.2f}"
+        rows.append((kind, len(buffer), buffer.window, len(theorems), mean_age, oldest))
     yield from table(("buffer", "items", "window", "theorems", ">mean age", ">oldest"), rows, paint)
     yield f"from {rebuilt.attempts:,} attempts up to step {rebuilt.last_step}; ages are in collection steps"
 
 
 def histograms(items: Sequence[Item], kind: Kind, paint: Paint) -> Iterator[str]:
     """Render how many items are how old, and (unless they failed) how many tactics from the end."""
-    names = {"age": [item.age for item in items]}
+    values = {"age": [item.age for item in items]}
+    # Of a tactic that Lean refused nobody knows how many would follow.
     if kind != "negative":
-        names["to go"] = [item.transition.depth for item in items]
-    for name, values in names.items():
+        values["to go"] = [item.transition.depth for item in items]
+    for name in values:
         yield ""
-        yield from table((name, "items", ""), _bars(values), paint)
+        yield from table((name, "items", ""), _bars(values[name]), paint)
 
 
 def _bars(values: Sequence[int]) -> list[tuple[str, int, str]]:
-    size = max(1, (max(values) - min(values)) // 12 + 1)
+    """The rows of a histogram: about a dozen groups of values that are equally wide, empty ones too."""
+    size = (max(values) - min(values)) // 12 + 1
     counts = Counter(value // size for value in values)
     most = max(counts.values())
-    return [
-        (
-            f"{group * size}" if size == 1 else f"{group * size}-{group * size + size - 1}",
-            counts[group],
-            "█" * max(1, round(BARS * counts[group] / most)) if counts[group] else "",
-        )
-        for group in range(min(counts), max(counts) + 1)
-    ]
+    rows = []
+    for group in range(min(counts), max(counts) + 1):
+        first, count = group * size, counts[group]
+        label = str(first)
+        if size > 1:
+            label = f"{first}-{first + size - 1}"
+        bar = ""
+        if count:  # one that has any is seen
+            bar = "█" * max(1, round(BARS * count / most))
+        rows.append((label, count, bar))
+    return rows
 
 
 def listing(items: Sequence[Item], paint: Paint) -> Iterator[str]:
     """Render a line for each item."""
-    available = max(20, (width() - 50) // 2)
-    rows = [
-        (
-            item.age,
-            item.transition.depth,
-            shorten(item.theorem, 28),
-            shorten(item.transition.tactic, available),
-            shorten(shorten_state(item.transition.state), available),
-        )
-        for item in items
-    ]
+    available = max(20, (width() - 50) // 2)  # columns for tactic and target each, beside the other three
+    rows = []
+    for item in items:
+        tactic = shorten(item.transition.tactic, available)
+        target = shorten(shorten_state(item.transition.state), available)
+        rows.append((item.age, item.transition.depth, shorten(item.theorem, 28), tactic, target))
     yield from table(("age", "to go", "theorem", "tactic", "target"), rows, paint)
 
 
@@ -266,7 +283,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     rebuilt = rebuild(resolve_run_dir(args.run, "RUN"), options)
     items = filtered_items(rebuilt, options)
     print_lines(show(rebuilt, items, options.kind, from_args(ViewOptions, args), Paint()))
-    return 0 if items else 1
+    return int(not items)
 
 
 if __name__ == "__main__":

@@ -82,6 +82,7 @@ class Shard:
         """Rows with their numbers, from the row group that holds row `start`."""
         first = number = 0
         metadata = self.file.metadata
+        # Groups before it are not decoded: a shard of a gigabyte shows a row at its end at once.
         while first < self.file.num_row_groups and number + metadata.row_group(first).num_rows <= start:
             number += metadata.row_group(first).num_rows
             first += 1
@@ -97,21 +98,22 @@ class Shard:
 
 def find_shards(names: Sequence[str]) -> list[Shard]:
     """Find the files that arguments name: files, directories, data sets. Raises UserError if one names none."""
-    found: list[Path] = []
+    files: list[Path] = []
     for name in names:
         path = Path(name).expanduser()
+        # A folder `nemotron` here goes before the data set of that name.
         if name in CATALOG and not path.exists():
-            found += file_paths(name, "*.parquet")
+            files += file_paths(name, "*.parquet")
         elif path.is_dir():
-            files = sorted(path.rglob("*.parquet"))
-            if not files:
+            inside = sorted(path.rglob("*.parquet"))
+            if not inside:
                 raise UserError(f"{path} holds no .parquet file")
-            found += files
+            files += inside
         elif path.is_file():
-            found.append(path)
+            files.append(path)
         else:
             raise UserError(f"{path} is no file, directory or data set ({', '.join(CATALOG)})")
-    return [Shard(path) for path in found]
+    return list(map(Shard, files))
 
 
 def file_table(shards: Sequence[Shard], view: ViewOptions, paint: Paint) -> Iterator[str]:
@@ -120,14 +122,19 @@ def file_table(shards: Sequence[Shard], view: ViewOptions, paint: Paint) -> Iter
     if view.json:
         yield from json_lines(shard.to_json() for shard in shown)
         return
-    rows: list[tuple[object, ...]] = [
-        (str(shard.path), shard.rows, shard.file.num_row_groups, size(shard.path.stat().st_size)) for shard in shown
-    ]
-    total = size(sum(shard.path.stat().st_size for shard in shards))
-    rows.append((f"{len(shards)} files", sum(shard.rows for shard in shards), None, total))
+    rows: list[tuple[object, ...]] = []
+    for shard in shown:
+        rows.append((str(shard.path), shard.rows, shard.file.num_row_groups, size(shard.path.stat().st_size)))
+    # Of all, and not of those alone that are shown.
+    num_rows = num_bytes = 0
+    for shard in shards:
+        num_rows += shard.rows
+        num_bytes += shard.path.stat().st_size
+    rows.append((f"{len(shards)} files", num_rows, None, size(num_bytes)))
     yield from table(("file", "rows", "row groups", ">size"), rows, paint)
     yield from not_shown(len(shards), len(shown))
     yield ""
+    # Shards of one data set may differ: makers add columns, and types change from int32 to int64.
     schemas: dict[tuple[tuple[str, str], ...], list[Shard]] = {}
     for shard in shards:
         schemas.setdefault(tuple(shard.schema.items()), []).append(shard)
@@ -139,16 +146,19 @@ def file_table(shards: Sequence[Shard], view: ViewOptions, paint: Paint) -> Iter
 
 def group_table(shards: Sequence[Shard], view: ViewOptions, paint: Paint) -> Iterator[str]:
     """Render a line for each row group."""
-    groups = [(shard, index) for shard in shards for index in range(shard.file.num_row_groups)]
+    groups: list[tuple[Shard, int]] = []
+    for shard in shards:
+        for index in range(shard.file.num_row_groups):
+            groups.append((shard, index))
     shown = view.choose(groups)
     rows: list[tuple[object, ...]] = []
     for shard, index in shown:
         group = shard.file.metadata.row_group(index)
-        kinds = sorted({group.column(column).compression for column in range(group.num_columns)})
+        compressions = sorted({group.column(column).compression for column in range(group.num_columns)})
         if view.json:
-            known = {"path": str(shard.path), "group": index, "rows": group.num_rows, "bytes": group.total_byte_size}
-            yield from json_lines([{**known, "compression": kinds}])
-        rows.append((shard.path.name, index, group.num_rows, size(group.total_byte_size), ", ".join(kinds)))
+            record = {"path": str(shard.path), "group": index, "rows": group.num_rows, "bytes": group.total_byte_size}
+            yield from json_lines([{**record, "compression": compressions}])
+        rows.append((shard.path.name, index, group.num_rows, size(group.total_byte_size), ", ".join(compressions)))
     if view.json:
         return
     yield from table(("file", "group", "rows", ">uncompressed", "compression"), rows, paint)
@@ -161,13 +171,15 @@ def one_row(shards: Sequence[Shard], number: int, wanted: Sequence[str]) -> tupl
     for shard in shards:
         if number < before + shard.rows:
             within = number - before
-            record = next(record for place, record in shard.read(wanted, within) if place == within)
-            return shard, within, record
+            # It begins with the row group that the row is in.
+            for position, record in shard.read(wanted, within):
+                if position == within:
+                    return shard, within, record
         before += shard.rows
     raise UserError(f"--row {number}: the files hold {before:,} rows, counted from 0")
 
 
-def found_rows(shards: Sequence[Shard], options: ParquetOptions) -> Iterator[tuple[Shard, int, str, str, Any]]:
+def rows_with_text(shards: Sequence[Shard], options: ParquetOptions) -> Iterator[tuple[Shard, int, str, str, Any]]:
     """Yield where the text occurs: file, row, column, the text of the field, and the record."""
     for shard in shards:
         for number, record in shard.read(options.column):
@@ -178,16 +190,17 @@ def found_rows(shards: Sequence[Shard], options: ParquetOptions) -> Iterator[tup
 
 
 def search(
-    shards: Sequence[Shard], options: ParquetOptions, view: ViewOptions, paint: Paint, found: list[int]
+    shards: Sequence[Shard], options: ParquetOptions, view: ViewOptions, paint: Paint, hits: list[int]
 ) -> Iterator[str]:
-    """Render the first rows that hold the text, as they are found."""
+    """Render the first rows that hold the text, as they are found; their numbers go to `hits`."""
     assert options.search is not None
-    for shard, number, column, value, record in found_rows(shards, options):
-        if len(found) == view.max:
+    for shard, number, column, value, record in rows_with_text(shards, options):
+        # Not before there is one more: only then is it true that these are the first ones only.
+        if len(hits) == view.max:
             if not view.json:
                 yield "... the first ones only (--max)"
             return
-        found.append(number)
+        hits.append(number)
         if view.json:
             yield from json_lines(
                 [{"path": str(shard.path), "row": number, "column": column, "record": _plain(record)}]
@@ -197,17 +210,21 @@ def search(
         if view.full:
             yield from indented(value)
         else:
-            place = max(0, value.casefold().find(options.search.casefold()))
-            yield "  " + shorten(value[max(0, place - AROUND) : place + len(options.search) + AROUND], width() - 2)
+            # Folded, a text may be longer than it was ("ß" is "ss"): nearly the place, which is enough here.
+            start = max(0, value.casefold().find(options.search.casefold()))
+            end = start + len(options.search)
+            yield "  " + shorten(value[max(0, start - AROUND) : end + AROUND], width() - 2)
 
 
 def _plain(value: Any) -> Any:
     """A value as JSON has it."""
     if isinstance(value, dict):
-        return {str(key): _plain(each) for key, each in value.items()}
+        return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_plain(each) for each in value]
-    return value if isinstance(value, (str, int, float, bool, type(None))) else str(value)
+        return list(map(_plain, value))
+    if isinstance(value, (str, int, float, bool, type(None))):
+        return value
+    return str(value)  # dates, decimals, bytes
 
 
 def row_lines(shard: Shard, number: int, record: dict[str, Any], view: ViewOptions, paint: Paint) -> Iterator[str]:
@@ -217,8 +234,10 @@ def row_lines(shard: Shard, number: int, record: dict[str, Any], view: ViewOptio
         return
     yield heading(shard.path.name, paint, f"row {number:,}")
     for column, value in record.items():
-        about = f"{len(value):,} characters" if isinstance(value, str) else type(value).__name__
-        yield f"{paint(column, 'bold')}  {paint(about, 'dim')}"
+        kind = type(value).__name__
+        if isinstance(value, str):
+            kind = f"{len(value):,} characters"
+        yield f"{paint(column, 'bold')}  {paint(kind, 'dim')}"
         yield from indented(str(value))
 
 
@@ -231,12 +250,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = parser.parse_args(argv)
     options, view, paint = from_args(ParquetOptions, args), from_args(ViewOptions, args), Paint()
     shards = find_shards(args.paths)
-    found: list[int] = []
     if options.row is not None:
         print_lines(row_lines(*one_row(shards, options.row, options.column), view, paint))
     elif options.search is not None:
-        print_lines(search(shards, options, view, paint, found))
-        return 0 if found else 1
+        hits: list[int] = []
+        print_lines(search(shards, options, view, paint, hits))
+        return int(not hits)
     elif options.groups:
         print_lines(group_table(shards, view, paint))
     else:

@@ -80,18 +80,21 @@ def skipped_rows(names: Sequence[str]) -> Iterator[dict[str, Any]]:
 
 def read(names: Sequence[str], options: ProblemOptions) -> list[Problem]:
     """Read the theorems that pass the filters. Raises UserError for missing data and unknown splits."""
+    # Whitelists are of a version of Lean: statements that it refuses are no problems there.
     lean = choose_lean(options.lean.project)
-    found, looked = [], False
+    problems: list[Problem] = []
+    has_split = False
     for name in parse_set_names(names):
         for split in splits_of(name):
             if options.split and split not in options.split:
                 continue
-            looked = True
-            theorems = list_theorems(name, split, lean.version_for(name))
-            found += [Problem(split, theorem) for theorem in theorems if options.wants(theorem)]
-    if not looked:
+            has_split = True
+            for theorem in list_theorems(name, split, lean.version_for(name)):
+                if options.wants(theorem):
+                    problems.append(Problem(split, theorem))
+    if not has_split:
         raise UserError(f"--split {' '.join(options.split)}: {', '.join(names)} has no such split")
-    return found
+    return problems
 
 
 def overview(problems: Iterable[Problem], paint: Paint) -> Iterator[str]:
@@ -99,32 +102,23 @@ def overview(problems: Iterable[Problem], paint: Paint) -> Iterator[str]:
     lengths: dict[tuple[str, str], list[int]] = {}
     for problem in problems:
         lengths.setdefault((problem.theorem.dataset, problem.split), []).append(len(problem.theorem.source))
-    rows = [
-        (dataset, split, len(sizes), min(sizes), int(statistics.median(sizes)), max(sizes))
-        for (dataset, split), sizes in lengths.items()
-    ]
+    rows = []
+    for (dataset, split), sizes in lengths.items():
+        rows.append((dataset, split, len(sizes), min(sizes), int(statistics.median(sizes)), max(sizes)))
     yield from table(("data set", "split", "theorems", "shortest", "median", "longest"), rows, paint)
 
 
 def listing(problems: Sequence[Problem], paint: Paint) -> Iterator[str]:
     """Render a line for each theorem."""
-    ids = max(len("id"), *(len(problem.theorem.id) for problem in problems))
-    available = max(20, width() - ids - 30)
-    rows = [
-        (
-            each.theorem.dataset,
-            each.split,
-            shorten(each.theorem.id, 60),
-            len(each.theorem.source),
-            _start(each, available),
-        )
-        for each in problems
-    ]
+    longest_id = max(len("id"), *(len(problem.theorem.id) for problem in problems))
+    available = max(20, width() - longest_id - 30)
+    rows = []
+    for problem in problems:
+        theorem = problem.theorem
+        # The name stands beside it, and the line is short.
+        start = shorten(theorem.source.removeprefix(f"theorem {theorem.id}"), available)
+        rows.append((theorem.dataset, problem.split, shorten(theorem.id, 60), len(theorem.source), start))
     yield from table(("data set", "split", "id", "chars", "source"), rows, paint)
-
-
-def _start(problem: Problem, available: int) -> str:
-    return shorten(problem.theorem.source.removeprefix(f"theorem {problem.theorem.id}"), available)
 
 
 def show(
@@ -134,6 +128,7 @@ def show(
     chosen = view.choose(problems)
     if view.json:
         yield from json_lines(problem.to_json() for problem in chosen)
+        # A program that reads this has no terminal in which the warnings about them would be seen.
         yield from json_lines(skipped)
         return
     if not problems:
@@ -161,7 +156,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = parser.parse_args(argv)
     problems = read(args.datasets, from_args(ProblemOptions, args))
     print_lines(show(problems, from_args(ViewOptions, args), Paint(), skipped_rows(args.datasets)))
-    return 0 if problems else 1
+    return int(not problems)
 
 
 if __name__ == "__main__":

@@ -46,67 +46,72 @@ class ProofOptions:
 
     def wants(self, record: Record) -> bool:
         """Return whether an attempt passes the filters."""
-        chosen = not self.outcome or record.outcome in self.outcome
-        return chosen and record.num_tactics >= self.min_tactics and self.concerns(record)
+        ended_so = not self.outcome or record.outcome in self.outcome
+        return ended_so and record.num_tactics >= self.min_tactics and self.concerns(record)
 
     def concerns(self, record: Record) -> bool:
         """Return whether an attempt passes the filters that do not ask how it ended: rates are of all these."""
-        if not (
-            (not self.origin or record.origin in self.origin)
-            and matches(self.dataset, record.dataset)
-            and matches(self.id, record.id)
-            and (self.step is None or record.step == self.step - 1)
-            and (not self.tree or record.has_tree)
-        ):
+        # What the index has first: an attempt is read from the log only where all of that fits.
+        if self.origin and record.origin not in self.origin:
+            return False
+        if self.step is not None and record.step != self.step - 1:
+            return False
+        if self.tree and not record.has_tree:
+            return False
+        if not (matches(self.dataset, record.dataset) and matches(self.id, record.id)):
             return False
         if self.search is None:
             return True
-        attempt = record.load()
+        attempt = record.load()  # and forgotten: a log may be longer than the memory
         return contains(self.search, attempt.theorem.source, attempt.proof, attempt.message)
 
 
-def listing(found: Sequence[Record], paint: Paint) -> Iterator[str]:
+def listing(records_shown: Sequence[Record], paint: Paint) -> Iterator[str]:
     """Render a line for each attempt."""
     rows: list[tuple[object, ...]] = []
-    for record in found:
+    texts: list[str] = []
+    for record in records_shown:
         attempt = record.attempt
-        seconds = f"{attempt.seconds['search']:.1f}" if "search" in attempt.seconds else None
+        seconds = None
+        if "search" in attempt.seconds:
+            seconds = f"{attempt.seconds['search']:.1f}"
         outcome = paint(attempt.outcome, COLORS[attempt.outcome])
-        said = attempt.proof.replace("\n", "; ") if attempt.proof else attempt.message or attempt.source
         cells = (shorten(record.where, 24), shorten(attempt.theorem.id, 40), outcome)
-        numbers = (attempt.num_tactics or None, attempt.simulations or None, seconds)
-        rows.append((*cells, *numbers, said))
-    available = max(20, width() - 2 - max(len(line) for line in table(HEADERS[:-1], [row[:-1] for row in rows])))
-    yield from table(HEADERS, [(*row[:-1], shorten(str(row[-1]), available)) for row in rows], paint)
+        rows.append((*cells, attempt.num_tactics or None, attempt.simulations or None, seconds))
+        texts.append(attempt.proof.replace("\n", "; ") or attempt.message or attempt.source)
+    # The last column has what is left of a line beside the others, which are as wide as their contents.
+    available = max(20, width() - 2 - max(map(len, table(HEADERS[:-1], rows))))
+    for number, text in enumerate(texts):
+        rows[number] = (*rows[number], shorten(text, available))
+    yield from table(HEADERS, rows, paint)
 
 
 HEADERS = ("where", "theorem", "outcome", ">tactics", ">simulations", ">seconds", "proof, or why not")
 
 
-def overview(found: Iterable[Record], concerned: Iterable[Record], paint: Paint) -> Iterator[str]:
-    """Render the number of attempts found by outcome, for each directory and data set.
+def overview(chosen: Iterable[Record], concerned: Iterable[Record], paint: Paint) -> Iterator[str]:
+    """Render the number of chosen attempts by outcome, for each directory and data set.
 
     Behind it all attempts there, however they ended, and how many per cent of these are proofs: a choice by outcome
     does not change them.
     """
-    counts, every = _by_place(found), _by_place(concerned)
-    rows = [
-        (*place, *(count[outcome] or None for outcome in OUTCOMES), sum(every[place].values()), _share(every[place]))
-        for place, count in counts.items()
-    ]
+    all_counts = _by_place(concerned)
+    rows: list[tuple[object, ...]] = []
+    for place, counts in _by_place(chosen).items():
+        total = all_counts[place].total()
+        share = f"{100 * all_counts[place]['proven'] / total:.0f}%"
+        rows.append((*place, *(counts[outcome] or None for outcome in OUTCOMES), total, share))
     yield from table(("place", "data set", *(f">{name}" for name in OUTCOMES), ">all", ">proven"), rows, paint)
 
 
 def _by_place(records: Iterable[Record]) -> dict[tuple[str, str], Counter[str]]:
     counts: dict[tuple[str, str], Counter[str]] = {}
     for record in records:
-        place = "collection" if record.origin == "collect" else record.where
+        place = record.where
+        if record.origin == "collect":  # of all steps together
+            place = "collection"
         counts.setdefault((place, record.dataset), Counter())[record.outcome] += 1
     return counts
-
-
-def _share(count: Counter[str]) -> str:
-    return f"{100 * count['proven'] / sum(count.values()):.0f}%"
 
 
 def full_text(record: Record, max_tree_nodes: int, paint: Paint) -> Iterator[str]:
@@ -117,9 +122,9 @@ def full_text(record: Record, max_tree_nodes: int, paint: Paint) -> Iterator[str
     yield from indented(attempt.source or attempt.theorem.source)
     if attempt.message:
         yield f"  {paint('message', 'bold')}  {shorten(attempt.message, width() - 11)}"
-    numbers = [f"{value:,} {name.replace('_', ' ')}" for name, value in attempt.counts.items() if value]
-    if numbers:
-        yield f"  {paint('search', 'bold')}  {', '.join(numbers)}, {attempt.stop_reason}"
+    counts = [f"{count:,} {name.replace('_', ' ')}" for name, count in attempt.counts.items() if count]
+    if counts:
+        yield f"  {paint('search', 'bold')}  {', '.join(counts)}, {attempt.stop_reason}"
     if attempt.lost_by_server and attempt.check is not None:
         yield f"  {paint('check', 'bold')}  lost a found proof: {attempt.lost} on {attempt.check.get('server', '?')}"
     elif attempt.check is not None:
@@ -143,22 +148,23 @@ def tree_lines(record: Record, max_tree_nodes: int, paint: Paint) -> Iterator[st
         except (KeyError, IndexError, TypeError, AttributeError) as error:
             yield f"  the tree is damaged: {error!r}"
         return
-    steps = [
-        (step.depth, shorten(step.tactic, width() // 2), shorten(shorten_state(step.state), width() // 2))
-        for step in attempt.transitions
-    ]
+    steps = []
+    for step in attempt.transitions:
+        target = shorten(shorten_state(step.state), width() // 2)
+        steps.append((step.depth, shorten(step.tactic, width() // 2), target))
     if steps:
-        yield from ("  " + line for line in table(("to go", "tactic", "target"), steps, paint))
+        for line in table(("to go", "tactic", "target"), steps, paint):
+            yield "  " + line
 
 
 def show(concerned: Sequence[Record], options: ProofOptions, view: ViewOptions, paint: Paint) -> Iterator[str]:
     """Render the output about those attempts that pass the filters."""
-    found = [record for record in concerned if options.wants(record)]
-    chosen = view.choose(found)
+    wanted = [record for record in concerned if options.wants(record)]
+    chosen = view.choose(wanted)
     if view.json:
         yield from json_lines(record.to_json() for record in chosen)
         return
-    if not found:
+    if not wanted:
         yield "no attempt passes the filters"
         return
     if view.full:
@@ -166,9 +172,9 @@ def show(concerned: Sequence[Record], options: ProofOptions, view: ViewOptions, 
             yield from full_text(record, options.max_tree_nodes, paint)
     else:
         yield from listing(chosen, paint)
-    yield from not_shown(len(found), len(chosen))
+    yield from not_shown(len(wanted), len(chosen))
     yield ""
-    yield from overview(found, concerned, paint)
+    yield from overview(wanted, concerned, paint)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -180,11 +186,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     add_flags(parser, ViewOptions)
     args = parser.parse_args(argv)
     options = from_args(ProofOptions, args)
-    concerned = [record for path in args.paths for record in records(path, options.concerns)]
+    concerned: list[Record] = []
+    for path in args.paths:
+        concerned += records(path, options.concerns)
     if options.newest:
         concerned.reverse()
     print_lines(show(concerned, options, from_args(ViewOptions, args), Paint()))
-    return 0 if any(map(options.wants, concerned)) else 1
+    return int(not any(map(options.wants, concerned)))
 
 
 if __name__ == "__main__":

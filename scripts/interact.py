@@ -85,21 +85,23 @@ def run(console: Console) -> None:
         while not console.over:
             try:
                 line = ask(console.prompt)
-                answer = console.enter("" if line is None else line)
+                answer = console.enter(line or "")  # at the end of the input: what was begun is ended
             except KeyboardInterrupt:
                 console.forget()
                 print("^C (line forgotten)")
                 continue
             if answer:
-                print(answer, end="\n\n" if interactive else "\n", flush=True)
+                print(answer, flush=True)
+            if answer and interactive:  # room before the next prompt, which a pipe does not have
+                print(flush=True)
             if line is None:
                 return
 
 
 def continue_with(model: LanguageModel, options: InteractOptions, text: str) -> str:
     """Continue a text with a model of others."""
-    wanted = GenerationOptions(max_new_tokens=options.raw_tokens, temperature=options.raw_temperature)
-    return model.generate([text], wanted, [options.seed])[0][0].text
+    limits = GenerationOptions(max_new_tokens=options.raw_tokens, temperature=options.raw_temperature)
+    return model.generate([text], limits, [options.seed])[0][0].text
 
 
 def _innermost(policy: Policy) -> Policy:
@@ -146,7 +148,9 @@ def main(argv: list[str] | None = None) -> int:
         elif isinstance(inner := _innermost(policy), TextPolicy):
             console.continue_text = partial(continue_with, inner.model, options)
         if sys.stdin.isatty():
-            shown = server.server or (spec if is_foreign(spec) else name)
+            shown = server.server or name
+            if spec is not None and is_foreign(spec) and not server.server:
+                shown = spec
             print(f"policy: {shown}; :help says what can be typed")
         run(console)
     return 0

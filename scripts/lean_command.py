@@ -29,7 +29,17 @@ Declared = list[tuple[str, str]]
 
 _ADDRESS = re.compile(r"(?:https?://)?(?:[\w.-]+|\[[0-9a-fA-F:]+\]):\d+/?")
 _BWRAP_TEST_SECONDS = 60.0
-_KINDS = "axiom:axiom thm:theorem defn:def opaque:opaque quot:quot induct:inductive ctor:ctor rec:rec"
+KINDS = {
+    "axiom": "axiom",
+    "thm": "theorem",
+    "defn": "def",
+    "opaque": "opaque",
+    "quot": "quot",
+    "induct": "inductive",
+    "ctor": "ctor",
+    "rec": "rec",
+}
+"""What a constant is by the constructors of Lean's `ConstantInfo`, which are called `axiomInfo` and so on."""
 _LISTING = """#eval show _root_.Lean.Elab.Command.CommandElabM _root_.Unit from do
   let env ← _root_.Lean.getEnv
   let mut told := "{mark}"
@@ -72,6 +82,7 @@ def open_reader(lean: str, cwd: str | None, header: str, timeout: float, sandbox
     """NanoLean, the server at `host:port`, or a command. Raises UserError if it is not there."""
     if lean == NANOLEAN:
         return NanoLeanCommand(cwd, header, timeout)
+    # A program may be called anything, `lean:4` too.
     if _ADDRESS.fullmatch(lean) and shutil.which(lean) is None:
         if header or cwd:
             raise UserError(f"--lean {lean} is a server, which has imports and a folder of its own; leave out --header")
@@ -128,12 +139,12 @@ class LeanCommand:
         self.believed = f"`{lean}`, {environment}"
 
     def _command_words(self) -> list[str]:
-        words = shlex.split(self._lean)
-        if not words or shutil.which(words[0]) is None:
+        command = shlex.split(self._lean)
+        if not command or shutil.which(command[0]) is None:
             raise UserError(
                 f"--lean {self._lean}: no such program on the PATH; `--lean nanolean` uses the embedded prover"
             )
-        return [*words, "--json"]
+        return [*command, "--json"]
 
     def close(self) -> None:
         """Nothing: each text has its process."""
@@ -149,20 +160,23 @@ class LeanCommand:
 
     def read(self, sources: Iterable[str]) -> None:
         """Have the program read texts that it has not read yet."""
-        self._check_texts(
-            {source: CheckCommand.build(source, self._header) for source in sources if source not in self._reports}
-        )
+        commands: dict[str, CheckCommand] = {}
+        for source in sources:
+            if source not in self._reports:
+                commands[source] = CheckCommand.build(source, self._header)
+        self._check_texts(commands)
 
     def declared(self, source: str) -> Declared | None:
         """Return the constants that a text adds to the environment; raises ProtocolError if they are not listed."""
         if source not in self._declared:
             self._declared[source] = self._list(source)
-        found = self._declared[source]
-        if isinstance(found, ProtocolError):
-            raise found
-        return found
+        declared = self._declared[source]
+        if isinstance(declared, ProtocolError):
+            raise declared
+        return declared
 
     def _check_texts(self, commands: dict[str, CheckCommand]) -> None:
+        # One at a time: `lean` takes one file, and what a text does to its process must not reach the next one.
         for source, command in commands.items():
             (messages,) = self._read_files([command.text])
             self._keep_report(source, command, messages)
@@ -176,21 +190,31 @@ class LeanCommand:
     def _list(self, source: str) -> Declared | ProtocolError:
         header = f"import Lean\n{self._header}".strip()
         text = f"{header}\n\n{name_examples(source)}\n\n"
+        # A text could print a listing of its own: it cannot know the mark, nor stand behind the command.
         mark = unforeseeable_name(source, "what is declared")
-        kinds = "\n".join('      | .{}Info _ => "{}"'.format(*pair.split(":")) for pair in _KINDS.split())
-        (messages,) = self._read_files([text + _LISTING.format(mark=mark, kinds=kinds)])
-        first = text.count("\n") + 1
-        errors = [str(message.get("data")) for message in messages if message.get("severity") == "error"]
-        told = [
-            str(m.get("data")).strip()
-            for m in messages
-            if m.get("severity") in ("info", "information") and _line(m) >= first
-        ]
-        if errors or len(told) != 1 or told[0].split("\n")[0].strip() != mark:
-            why = errors[0] if errors else str(told)[:200]
-            return ProtocolError(f"it does not say what the text declares: {why}")
-        pairs = [line.strip().split(" ", 1) for line in told[0].split("\n")[1:]]
-        return [(kind, name) for kind, name in (pair for pair in pairs if len(pair) == 2)]
+        cases = ""
+        for constructor, kind in KINDS.items():
+            cases += f'      | .{constructor}Info _ => "{kind}"\n'
+        (messages,) = self._read_files([text + _LISTING.format(mark=mark, kinds=cases.rstrip("\n"))])
+        first_line = text.count("\n") + 1
+        errors: list[str] = []
+        listings: list[str] = []
+        for message in messages:
+            if message.get("severity") == "error":
+                errors.append(str(message.get("data")))
+            elif message.get("severity") in ("info", "information") and _line(message) >= first_line:
+                listings.append(str(message.get("data")).strip())
+        if errors:
+            return ProtocolError(f"it does not say what the text declares: {errors[0]}")
+        lines = "".join(listings).split("\n")
+        if len(listings) != 1 or lines[0].strip() != mark:
+            return ProtocolError(f"it does not say what the text declares: {str(listings)[:200]}")
+        declared: Declared = []
+        for line in lines[1:]:
+            kind, _, name = line.strip().partition(" ")
+            if name:
+                declared.append((kind, name))
+        return declared
 
     def _read_files(self, texts: Sequence[str]) -> list[list[dict[str, Any]]]:
         """The messages about each text, trouble with the program among them as errors."""
@@ -198,21 +222,34 @@ class LeanCommand:
             paths = [Path(folder) / f"proof_{number}.lean" for number in range(len(texts))]
             for path, text in zip(paths, texts, strict=True):
                 path.write_text(text.rstrip("\n") + "\n", encoding="utf-8")
-            words = [*sandbox_prefix(self._sandbox, folder, self._cwd, self._timeout), *self._command, *map(str, paths)]
-            return self._messages(words, paths)
+            sandbox = sandbox_prefix(self._sandbox, folder, self._cwd, self._timeout)
+            return self._messages([*sandbox, *self._command, *map(str, paths)], paths)
 
-    def _messages(self, words: list[str], paths: list[Path]) -> list[list[dict[str, Any]]]:
+    def _messages(self, command: list[str], paths: list[Path]) -> list[list[dict[str, Any]]]:
         try:
-            code, output = run(words, self._cwd, self._timeout * len(paths))
+            code, output = run(command, self._cwd, self._timeout * len(paths))
         except subprocess.TimeoutExpired:
-            return [[_error(f"no answer within {self._timeout:.0f} s")] for _ in paths]
+            return [[_error(f"no answer within {self._timeout:.0f} s")]] * len(paths)
         except OSError as error:
             raise UserError(f"cannot run {self._lean} in {self._cwd or Path.cwd()}: {error.strerror}") from error
-        messages = [message for line in output.splitlines() if (message := parse_message(line))]
-        told = any(m.get("severity") == "error" or "sorry" in str(m.get("data")) for m in messages)
-        if code != 0 and not told:
-            return [[_error(f"exit code {code}")] for _ in paths]
-        return [[m for m in messages if m.get("fileName") in (str(path), None)] for path in paths]
+        # `lean` ends with 1 after an error, and after `sorry` where warnings are errors: the messages say so better.
+        # Without such a message it was killed, or could not begin, and no text was read.
+        explained = False
+        by_file: dict[str, list[dict[str, Any]]] = {str(path): [] for path in paths}
+        for line in output.splitlines():
+            message = parse_message(line)
+            if message is None:
+                continue
+            explained = explained or message.get("severity") == "error" or "sorry" in str(message.get("data"))
+            file = message.get("fileName")
+            if file is None:  # of the whole call
+                for messages in by_file.values():
+                    messages.append(message)
+            elif isinstance(file, str) and file in by_file:
+                by_file[file].append(message)
+        if code != 0 and not explained:
+            return [[_error(f"exit code {code}")]] * len(paths)
+        return list(by_file.values())
 
 
 class NanoLeanCommand(LeanCommand):
@@ -241,10 +278,10 @@ class NanoLeanCommand(LeanCommand):
 
 
 def _declared_in(messages: list[dict[str, Any]]) -> Declared | ProtocolError:
-    found = [message["declared"] for message in messages if "declared" in message]
-    if len(found) != 1:
+    listings = [message["declared"] for message in messages if "declared" in message]
+    if len(listings) != 1:
         return ProtocolError("it does not say what the text declares")
-    return [(str(kind), str(name)) for kind, name in found[0]]
+    return [(str(kind), str(name)) for kind, name in listings[0]]
 
 
 def parse_message(line: str) -> dict[str, Any] | None:
@@ -252,18 +289,26 @@ def parse_message(line: str) -> dict[str, Any] | None:
     if line.lstrip().startswith("{"):
         try:
             message = json.loads(line)
+            if isinstance(message, dict) and message.get("severity") == "error":
+                return {**message, "data": _error_text(message)}
             if isinstance(message, dict):
-                return {**message, "data": _error_text(message)} if message.get("severity") == "error" else message
+                return message
         except (ValueError, RecursionError):
             pass
+        # An error may be behind it: what cannot be read must not count as no message.
         return _error(f"output that cannot be read: {line[:200]}")
-    return _error(line.strip()) if line.startswith(("error:", "uncaught exception", "bwrap:", "docker:")) else None
+    # What `lake`, the runtime and the sandboxes print beside messages, where they could not begin.
+    if line.startswith(("error:", "uncaught exception", "bwrap:", "docker:")):
+        return _error(line.strip())
+    return None
 
 
 def _line(message: dict[str, Any]) -> int:
+    """The line of a message; 0 where it has none."""
     place = message.get("pos")
-    line = place.get("line") if isinstance(place, dict) else None
-    return line if isinstance(line, int) else 0
+    if isinstance(place, dict) and isinstance(place.get("line"), int):
+        return int(place["line"])
+    return 0
 
 
 def _error_text(message: dict[str, Any]) -> str:
@@ -308,13 +353,14 @@ def _bwrap_problem(command: Sequence[str], cwd: str | None) -> str:
         return "bubblewrap, `bwrap`, is not on the PATH"
     with tempfile.TemporaryDirectory() as folder:
         try:
-            code, output = run(
-                [*sandbox_prefix("bwrap", folder, cwd, _BWRAP_TEST_SECONDS), *command], cwd, _BWRAP_TEST_SECONDS
-            )
+            sandbox = sandbox_prefix("bwrap", folder, cwd, _BWRAP_TEST_SECONDS)
+            code, output = run([*sandbox, *command], cwd, _BWRAP_TEST_SECONDS)
         except (OSError, subprocess.TimeoutExpired) as error:
             return f"bwrap does not run: {error}"
+    if code == 0:
+        return ""
     last = output.strip().split("\n")[-1]
-    return f"`{shlex.join(command)}` ends with exit code {code} in bwrap: {last}" if code else ""
+    return f"`{shlex.join(command)}` ends with exit code {code} in bwrap: {last}"
 
 
 def sandbox_prefix(sandbox: str, folder: str, cwd: str | None, seconds: float) -> list[str]:
@@ -325,23 +371,14 @@ def sandbox_prefix(sandbox: str, folder: str, cwd: str | None, seconds: float) -
     """
     here = str(Path(cwd or ".").resolve())
     if sandbox == "bwrap":
-        words = ["bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--ro-bind", "/", "/", "--dev", "/dev"]
-        words += ["--proc", "/proc", "--tmpfs", "/tmp", "--tmpfs", "/run", "--ro-bind", here, here]
-        return [*words, "--ro-bind", folder, folder, "--chdir", here, "--"]
+        prefix = ["bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--ro-bind", "/", "/"]
+        # Sockets of other services are in /run and /tmp; both folders may be there, and are bound again.
+        prefix += ["--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp", "--tmpfs", "/run", "--ro-bind", here, here]
+        return [*prefix, "--ro-bind", folder, folder, "--chdir", here, "--"]
     if sandbox.startswith("docker:"):
-        words = [
-            "docker",
-            "run",
-            "--rm",
-            "--network",
-            "none",
-            "--read-only",
-            "--tmpfs",
-            "/tmp",
-            "--cap-drop",
-            "ALL",
-        ]
-        words += ["--security-opt", "no-new-privileges", "--user", f"{os.getuid()}:{os.getgid()}"]
-        words += ["--ulimit", f"cpu={int(seconds) + 1}", "--volume", f"{here}:{here}:ro"]
-        return [*words, "--volume", f"{folder}:{folder}:ro", "--workdir", here, sandbox.removeprefix("docker:")]
+        prefix = ["docker", "run", "--rm", "--network", "none", "--read-only", "--tmpfs", "/tmp", "--cap-drop", "ALL"]
+        prefix += ["--security-opt", "no-new-privileges", "--user", f"{os.getuid()}:{os.getgid()}"]
+        # The container does not end with the `docker` that started it, which a timeout kills: its processor time does.
+        prefix += ["--ulimit", f"cpu={int(seconds) + 1}", "--volume", f"{here}:{here}:ro"]
+        return [*prefix, "--volume", f"{folder}:{folder}:ro", "--workdir", here, sandbox.removeprefix("docker:")]
     return []

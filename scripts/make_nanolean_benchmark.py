@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nanolean.commands.runner import run_text
+from nanolean.commands.runner import CommandResult, run_text
 from nanolean.data.families import FAMILIES, LEVELS, family_problems
 from nanolean.data.problem import level_of_size, render
 from nanolean.data.replay import ReplayError, is_trivial, library, replay, start
@@ -33,12 +33,11 @@ from nanoproof.common.files import atomic_write_text, read_jsonl
 from nanoproof.common.run_dir import REPO_ROOT
 from nanoproof.data.nanolean import BENCHMARK, benchmark_theorems, level_of, theorem_text
 from nanoproof.lean.source import splice
-from nanoproof.lean.types import Theorem
 
 TESTS = REPO_ROOT / "tests" / "data"
 CLASSICS = TESTS / "benchmark_classics.lean"
 PROOFS = TESTS / "benchmark_proofs.jsonl"
-PREMISE_SPLITS = {split: TESTS / f"premise_{split}.lean" for split in ("valid", "test")}
+PREMISE_SPLITS = {"valid": TESTS / "premise_valid.lean", "test": TESTS / "premise_test.lean"}
 """The premise-novel theorems with their reference proofs, each below a line `-- premise: NAME`."""
 SPLITS = ("valid", "test")
 SPLIT_SIZE = 200
@@ -62,18 +61,20 @@ def generated(excluded: frozenset[str]) -> Iterator[tuple[str, int, Entry]]:
     """(family, level, theorem) of generated problems that replay and that no finisher proves alone."""
     for family in FAMILIES:
         per_level = dict.fromkeys(LEVELS, PER_CELL)
-        for named in family_problems(family, SEED, per_level, excluded, is_trivial, patience=2000):
+        for problem in family_problems(family, SEED, per_level, excluded, is_trivial, patience=2000):
             try:
-                proof = replay(start(named.source()), named.problem.proof).proof()
+                proof = replay(start(problem.source()), problem.problem.proof).proof()
             except ReplayError:
                 continue
-            name = "_h".join(named.id.rsplit("_", 1))
-            yield family, named.level, Entry(name, named.source(), proof)
+            # `FAMILY_lLEVEL_h17`: training has ids of the same form without the h, and nobody shall mistake them.
+            name = "_h".join(problem.id.rsplit("_", 1))
+            yield family, problem.level, Entry(name, problem.source(), proof)
 
 
 def draw() -> dict[str, list[Entry]]:
     """Both splits: classics dealt in turn, then for each level its families in turn until the level has its share."""
     splits: dict[str, list[Entry]] = {split: [] for split in SPLITS}
+    # Keys of statements, equal for the same one with other names: a solved theorem must not come again.
     known = set(library_keys())
     for number, entry in enumerate(classics()):
         assert entry.key not in known, f"{entry.name} is in the library or twice among the classics"
@@ -91,46 +92,58 @@ def draw() -> dict[str, list[Entry]]:
 
 def _deal(splits: dict[str, list[Entry]], level: int, families: dict[str, list[Entry]]) -> None:
     """Gives both splits the same number of a level's theorems of each family, as far as they go round."""
+    # The levels divide the size with a remainder, of which the lower ones have one theorem each.
     share = SPLIT_SIZE // len(LEVELS) + (level <= SPLIT_SIZE % len(LEVELS))
-    missing = {s: share - sum(level_of(e.name) == level for e in entries) for s, entries in splits.items()}
+    missing = dict.fromkeys(splits, share)
+    for split, entries in splits.items():
+        for entry in entries:
+            missing[split] -= level_of(entry.name) == level
+    # Drawn: the last families of an order by name would have a theorem less at every level.
     order = sorted(families, key=lambda family: random.Random(f"{level}/{family}").random())
     for pair in _pairs(order, families):
         for split, entry in zip(SPLITS, pair, strict=True):
             if missing[split] > 0:
                 splits[split].append(entry)
                 missing[split] -= 1
-    assert not any(n > 0 for n in missing.values()), f"too few candidates at level {level}"
+    assert max(missing.values()) <= 0, f"too few candidates at level {level}"
 
 
 def _pairs(order: list[str], families: dict[str, list[Entry]]) -> Iterator[tuple[Entry, Entry]]:
     """Two theorems of one family at a time, families in turn."""
     longest = max(len(entries) for entries in families.values())
-    for k in range(0, longest - 1, 2):
+    for first in range(0, longest - 1, 2):
         for family in order:
-            if len(families[family]) > k + 1:
-                yield families[family][k], families[family][k + 1]
+            if len(families[family]) > first + 1:
+                yield families[family][first], families[family][first + 1]
 
 
 def interleaved(entries: list[Entry]) -> list[Entry]:
     """Levels in turn, so that every beginning of the file is a fair sample of it."""
-    entries = random.Random(SEED).sample(entries, len(entries))
-    queues = [[entry for entry in entries if level_of(entry.name) == level] for level in LEVELS]
-    rounds = itertools.zip_longest(*queues)
-    return [entry for round_ in rounds for entry in round_ if entry is not None]
+    queues: dict[int, list[Entry]] = {level: [] for level in LEVELS}
+    for entry in random.Random(SEED).sample(entries, len(entries)):
+        level = level_of(entry.name)
+        if level in queues:
+            queues[level].append(entry)
+    in_turn: list[Entry] = []
+    for entries_of_round in itertools.zip_longest(*queues.values()):
+        in_turn += filter(None, entries_of_round)  # the higher levels have fewer
+    return in_turn
 
 
 def write(splits: dict[str, list[Entry]]) -> None:
     """Write the two files and the reference proofs."""
-    rows = []
+    proofs = ""
     for split, entries in splits.items():
-        head = (
+        text = (
             f"/-\nHeld-out theorems of NanoLean ({split}), levels 1 to 6.\n"
             "The text is fixed, so that scores stay comparable. Made by scripts/make_nanolean_benchmark.py.\n-/\n\n"
         )
-        texts = [entry.renamed_source() for entry in entries]
-        atomic_write_text(BENCHMARK / f"{split}.lean", head + "\n\n".join(texts) + "\n")
-        rows += [{"name": entry.name, "split": split, "proof": render(entry.proof, 0)} for entry in entries]
-    atomic_write_text(PROOFS, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+        text += "\n\n".join(entry.renamed_source() for entry in entries)
+        atomic_write_text(BENCHMARK / f"{split}.lean", text + "\n")
+        for entry in entries:
+            row = {"name": entry.name, "split": split, "proof": render(entry.proof, 0)}
+            proofs += json.dumps(row, ensure_ascii=False) + "\n"
+    atomic_write_text(PROOFS, proofs)
 
 
 def problems_of(state: EnvState, step: int = 1) -> list[str]:
@@ -138,33 +151,33 @@ def problems_of(state: EnvState, step: int = 1) -> list[str]:
 
     Of the theorems every `step`th is tried: whether it is trivial, and whether its proof goes through.
     """
-    found: list[str] = []
+    problems: list[str] = []
     keys = dict.fromkeys(library_keys(), "the library")
     proofs = {row["name"]: row for row in read_jsonl(PROOFS)}
     for split in SPLITS:
         theorems = benchmark_theorems(BENCHMARK / f"{split}.lean")
         if len(theorems) != SPLIT_SIZE:
-            found.append(f"{split} has {len(theorems)} theorems, not {SPLIT_SIZE}")
+            problems.append(f"{split} has {len(theorems)} theorems, not {SPLIT_SIZE}")
         for number, theorem in enumerate(theorems):
             key = statement_key(theorem.source)
             if key in keys:
-                found.append(f"{theorem.id} states the same as {keys[key]}")
+                problems.append(f"{theorem.id} states the same as {keys[key]}")
             keys[key] = theorem.id
             proof = proofs.get(theorem.id)
             if proof is None or proof["split"] != split:
-                found.append(f"{theorem.id} has no reference proof")
+                problems.append(f"{theorem.id} has no reference proof")
             elif number % step:
                 continue
             elif is_trivial(theorem.source):
-                found.append(f"{theorem.id} is proved by one finisher")
-            elif not proves(state, theorem, proof["proof"]):
-                found.append(f"the reference proof of {theorem.id} does not go through")
-    return found
+                problems.append(f"{theorem.id} is proved by one finisher")
+            elif not is_accepted(run_text(state, splice(theorem, proof["proof"]))):
+                problems.append(f"the reference proof of {theorem.id} does not go through")
+    return problems
 
 
-def proves(state: EnvState, theorem: Theorem, proof: str) -> bool:
-    """Return whether the whole text with the proof is accepted without `sorry`."""
-    return not [m for m in run_text(state, splice(theorem, proof)).messages if m.severity != "info"]
+def is_accepted(result: CommandResult) -> bool:
+    """Return whether a text went through without errors and without `sorry`, which is a warning."""
+    return all(message.severity == "info" for message in result.messages)
 
 
 # -- The premise-novel split: every reference proof uses a library theorem that no training proof uses ---------------
@@ -190,15 +203,20 @@ class PremiseTheorem:
 
 def premise_theorems(path: Path) -> list[PremiseTheorem]:
     """Read one of `PREMISE_SPLITS`."""
-    blocks = path.read_text(encoding="utf-8").split("-- premise: ")[1:]
-    pairs = (block.strip().split("\n", 1) for block in blocks)
-    return [PremiseTheorem(premise, text) for premise, text in pairs]
+    theorems = []
+    for block in path.read_text(encoding="utf-8").split("-- premise: ")[1:]:
+        premise, text = block.strip().split("\n", 1)
+        theorems.append(PremiseTheorem(premise, text))
+    return theorems
 
 
 def premises_used_in(proof: str, premises: Iterable[str]) -> set[str]:
     """Return those of the premises that a proof's text names in full, alone or with a field such as `.mp`."""
-    names = re.findall(r"[\w.'?]+", proof)
-    return {premise for premise in premises if any(f"{name}.".startswith(f"{premise}.") for name in names)}
+    # `Nat.le_antisymm.mp` names `Nat.le_antisymm` too, and `Nat.le_antisymm'` does not.
+    names = set[str]()
+    for name in re.findall(r"[\w.'?]+", proof):
+        names.update(itertools.accumulate(name.split("."), "{}.{}".format))
+    return names & set(premises)
 
 
 def premises_of_training(state: EnvState, theorem: dict[str, Any], premises: Iterable[str]) -> set[str]:
@@ -207,13 +225,16 @@ def premises_of_training(state: EnvState, theorem: dict[str, Any], premises: Ite
     The theorem is one of the transitions file. A library theorem's term is the one that the library holds.
     """
     nodes = theorem["by_blocks"][0]["tree"]["nodes"]
-    named = premises_used_in("\n".join(node["tactic"]["tactic_string"] for node in nodes), premises)
+    used = premises_used_in("\n".join(node["tactic"]["tactic_string"] for node in nodes), premises)
     if level_of(theorem["name"]) is None:
         infos = [info for info in state.env if info.name == theorem["name"]]
     else:
         result = run_text(state, theorem_text(theorem) or "")
         infos = [info for info in result.state.env if info.name not in state.env]
-    return named | {name for info in infos for name in info.mentions if name in set(premises)}
+    # `simp` and `grind` use lemmas that no tactic names.
+    for info in infos:
+        used |= set(info.mentions) & set(premises)
+    return used
 
 
 def premise_problems(state: EnvState, step: int = 1) -> list[str]:
@@ -224,30 +245,33 @@ def premise_problems(state: EnvState, step: int = 1) -> list[str]:
     one split, under at most two theorems.
     """
     splits = {split: premise_theorems(path) for split, path in PREMISE_SPLITS.items()}
-    tagged = {name for names in state.attributes.values() for name in names}
-    found = [f"premises of both splits: {name}" for name in set.intersection(*map(_premises, splits.values()))]
+    tagged = set[str]().union(*state.attributes.values())  # `simp` and `grind` try these by themselves
+    problems = []
+    for name in set.intersection(*map(_premises, splits.values())):
+        problems.append(f"premises of both splits: {name}")
     keys = dict.fromkeys(library_keys(), "the library")
-    for theorem in (theorem for theorems in splits.values() for theorem in theorems[::step]):
+    for theorem in itertools.chain.from_iterable(theorems[::step] for theorems in splits.values()):
         result = run_text(state, theorem.text)
         info = result.state.env.get(theorem.name)
-        if [m for m in result.messages if m.severity != "info"] or info is None:
-            found.append(f"the reference proof of {theorem.name} does not go through")
+        if not is_accepted(result) or info is None:
+            problems.append(f"the reference proof of {theorem.name} does not go through")
             continue
         key = statement_key(theorem.text)
         if key in keys:
-            found.append(f"{theorem.name} states the same as {keys[key]}")
+            problems.append(f"{theorem.name} states the same as {keys[key]}")
         keys[key] = theorem.name
         premise = state.env.get(theorem.premise)
         if not isinstance(premise, TheoremInfo) or premise.name in tagged:
-            found.append(f"{theorem.premise} is no plain theorem of the library")
+            problems.append(f"{theorem.premise} is no plain theorem of the library")
         if not premises_used_in(theorem.proof, [theorem.premise]) or theorem.premise not in info.mentions:
-            found.append(f"the reference proof of {theorem.name} does not use {theorem.premise}")
+            problems.append(f"the reference proof of {theorem.name} does not use {theorem.premise}")
         if is_trivial(splice_sorry(theorem)):
-            found.append(f"{theorem.name} is proved by one finisher")
+            problems.append(f"{theorem.name} is proved by one finisher")
     for theorems in splits.values():
-        counts = Counter(theorem.premise for theorem in theorems)
-        found += [f"{name} is the premise of {count} theorems" for name, count in counts.items() if count > 2]
-    return found
+        for name, count in Counter(theorem.premise for theorem in theorems).items():
+            if count > 2:
+                problems.append(f"{name} is the premise of {count} theorems")
+    return problems
 
 
 def splice_sorry(theorem: PremiseTheorem) -> str:
@@ -257,10 +281,18 @@ def splice_sorry(theorem: PremiseTheorem) -> str:
 
 def training_problems(state: EnvState, transitions: Path, step: int = 1) -> list[str]:
     """List the training proofs that use a premise of the split; of a file's theorems every `step`th is looked at."""
-    premises = set.union(*(_premises(premise_theorems(path)) for path in PREMISE_SPLITS.values()))
-    theorems = [theorem for line in read_jsonl(transitions) for theorem in line["theorems"]]
-    used = ((theorem["name"], premises_of_training(state, theorem, premises)) for theorem in theorems[::step])
-    return [f"the training proof of {name} uses {', '.join(sorted(names))}" for name, names in used if names]
+    premises: set[str] = set()
+    for path in PREMISE_SPLITS.values():
+        premises |= _premises(premise_theorems(path))
+    theorems: list[dict[str, Any]] = []
+    for line in read_jsonl(transitions):
+        theorems += line["theorems"]
+    problems = []
+    for theorem in theorems[::step]:
+        used = premises_of_training(state, theorem, premises)
+        if used:
+            problems.append(f"the training proof of {theorem['name']} uses {', '.join(sorted(used))}")
+    return problems
 
 
 def _premises(theorems: Iterable[PremiseTheorem]) -> set[str]:
@@ -277,14 +309,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     state = library()
     if args.write:
         write(draw())
-    found = problems_of(state) + premise_problems(state)
+    problems = problems_of(state) + premise_problems(state)
     if args.transitions is not None:
-        found += training_problems(state, args.transitions)
-    for line in found:
+        problems += training_problems(state, args.transitions)
+    for line in problems:
         print(line, file=sys.stderr)
-    counts = Counter(level_of(t.id) for s in SPLITS for t in benchmark_theorems(Path(BENCHMARK / f"{s}.lean")))
-    print("theorems by level:", dict(sorted(counts.items())), "problems:", len(found))
-    return 1 if found else 0
+    counts = Counter[int | None]()
+    for split in SPLITS:
+        counts.update(level_of(theorem.id) for theorem in benchmark_theorems(BENCHMARK / f"{split}.lean"))
+    print("theorems by level:", dict(sorted(counts.items())), "problems:", len(problems))
+    return int(bool(problems))
 
 
 if __name__ == "__main__":

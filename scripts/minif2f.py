@@ -58,6 +58,8 @@ TITLES = {
 }
 """The evaluations by the names of their directories, in the order of the table."""
 COMPARED = (("solvers", "search"), ("no_network", "search"), ("whole", "search"))
+SIZES: dict[str, tuple[int | None, int]] = {"simulations": (512, 32), "samples": (32, 8), "max_theorems": (None, 20)}
+"""Sizes by default, of the measurement (None: all) and of its rehearsal."""
 
 
 @dataclass(frozen=True)
@@ -104,34 +106,45 @@ class MiniF2FOptions:
         check(named, "--model-path SPEC is needed: the model to measure (or --rehearsal, which trains a small one)")
         both = self.rehearsal and self.lean.servers
         check(not both, "give either --rehearsal, which runs NanoLean, or --lean-servers")
+        # Now, and not when their stage begins, which may be a day later.
         for name in ("eval_flags", "search_flags", "whole_flags"):
-            self.words(name)
+            self.flags(name)
 
-    def words(self, name: str) -> list[str]:
+    def flags(self, name: str) -> list[str]:
         """Split one of the texts of flags. Raises ConfigError where a quote is not closed."""
         try:
             return shlex.split(getattr(self, name))
         except ValueError as error:
             raise ConfigError(f"minif2f.{name} is no list of flags: {error}", "minif2f") from error
 
-    def sized(self, name: str, usual: int | None, rehearsal: int) -> int | None:
-        """Return a size: the one that was asked for, else that of the measurement or of its rehearsal."""
+    def size(self, name: str) -> int | None:
+        """Return one of `SIZES`: what was asked for, else that of the measurement or of its rehearsal."""
         asked: int | None = getattr(self, name)
-        return asked if asked is not None else rehearsal if self.rehearsal else usual
+        if asked is not None:
+            return asked
+        measured, rehearsed = SIZES[name]
+        if self.rehearsal:
+            return rehearsed
+        return measured
 
 
 class PrintedCommands(small_runs.Commands):
     """Prints commands as `scripts.check_flags` reads them, and runs none."""
 
-    def run(self, stage: str, text: str, words: list[str], ranks: int = 1) -> None:
+    def run(self, stage: str, text: str, command: list[str], ranks: int = 1) -> None:
         """Print a command on one line."""
-        launcher = ["torchrun", "--standalone", f"--nproc_per_node={ranks}"] if ranks > 1 else ["python"]
-        arguments = ["--", *words[1:]] if ranks > 1 else words[1:]
-        print(shlex.join([*launcher, "-m", words[0], *arguments]))
+        module, arguments = command[0], command[1:]
+        if ranks > 1:
+            launched = ["torchrun", "--standalone", f"--nproc_per_node={ranks}", "-m", module, "--"]
+        else:
+            launched = ["python", "-m", module]
+        print(shlex.join([*launched, *arguments]))
 
-    def train(self, stage: str, text: str, words: list[str], run_dir: Path, ranks: int | None = None) -> None:
+    def train(self, stage: str, text: str, command: list[str], run_dir: Path, ranks: int | None = None) -> None:
         """Print the command of a training stage."""
-        self.run(stage, text, [*words, "--run-dir", str(run_dir.absolute())], self.ranks if ranks is None else ranks)
+        if ranks is None:
+            ranks = self.ranks
+        self.run(stage, text, [*command, "--run-dir", str(run_dir.absolute())], ranks)
 
 
 @dataclass
@@ -158,8 +171,9 @@ class Measurement:
         else:
             self.stage("data", "Downloading the benchmark", ["nanoproof.data.download", self.options.dataset])
             self.lean_project()
-        wanted = ["probe", *names, *(f"recheck_{name}" for name in names)]
-        if self.options.dry_run or any(name not in self.done for name in wanted):
+        # A server with Mathlib takes minutes to start: none is needed where all that it is asked for is done.
+        proving_stages = {"probe", *names, *(f"recheck_{name}" for name in names)}
+        if self.options.dry_run or not proving_stages <= self.done.keys():
             with self.servers() as self.addresses:
                 self.probe()
                 for name in names:
@@ -168,15 +182,15 @@ class Measurement:
                     self.recheck(name)
         self.after(names)
 
-    def stage(self, name: str, text: str, words: list[str], ranks: int = 1, marks: tuple[int, ...] = (0,)) -> None:
-        """Run a command unless it is done; exit codes besides 0 that are results are in `marks`."""
+    def stage(self, name: str, text: str, command: list[str], ranks: int = 1, results: tuple[int, ...] = (0,)) -> None:
+        """Run a command unless it is done; `results` are the exit codes that are no failure."""
         if name in self.done:
             return
         started = time.monotonic()
         try:
-            self.commands.run(name, text, words, ranks)
+            self.commands.run(name, text, command, ranks)
         except small_runs.StageFailed as error:
-            if error.code not in marks:
+            if error.code not in results:
                 raise
         self.finish(name, time.monotonic() - started)
 
@@ -195,32 +209,36 @@ class Measurement:
             started = time.monotonic()
             self.commands.data_and_tokenizer(tokenizer)
             self.finish("tokenizer", time.monotonic() - started)
-        words = ["nanoproof.sft", *small_runs.SFT, "--tokenizer", str(tokenizer), *epochs, "--log-level", "warning"]
-        self.train("network", "Finetuning a small network on tactics", words)
+        command = ["nanoproof.sft", *small_runs.SFT, "--tokenizer", str(tokenizer), *epochs, "--log-level", "warning"]
+        self.train("network", "Finetuning a small network on tactics", command)
         if self.options.whole_proofs is None:
-            words = ["nanoproof.sft", "--data", "nanolean", "--model-path", str(self.out / "network"), *epochs]
-            words += ["--continuations", "proof", "--row-length", "256", "--device-batch-size", "16"]
-            words += ["--target-examples-per-step", "64", "--device-type", "cpu", "--log-level", "warning"]
-            self.train("writer", "Finetuning it on whole proofs", words)
+            # From the network of tactics, which knows already what proofs are made of.
+            command = ["nanoproof.sft", "--data", "nanolean", "--model-path", str(self.out / "network"), *epochs]
+            command += ["--continuations", "proof", "--row-length", "256", "--device-batch-size", "16"]
+            command += ["--target-examples-per-step", "64", "--device-type", "cpu", "--log-level", "warning"]
+            self.train("writer", "Finetuning it on whole proofs", command)
 
-    def train(self, name: str, text: str, words: list[str]) -> None:
+    def train(self, name: str, text: str, command: list[str]) -> None:
         """Train a network, from where it is, in the directory of its name."""
         started, earlier = time.monotonic(), self.done.get(f"train_{name}", 0.0)
         finished = (self.out / name / FINISHED).exists()
-        self.commands.train(name, text, words, self.out / name)
+        self.commands.train(name, text, command, self.out / name)
+        # Training that is over returns at once: its time is that of the runs before.
         if not finished:
             self.finish(f"train_{name}", earlier + time.monotonic() - started)
 
     def lean_project(self) -> None:
         """Make the Lean project; unless servers run elsewhere, get Lean, Mathlib and the REPL for it."""
         folder = str(self.project)
+        # A project that is there stays as it is, with its libraries and its version of Lean.
         if self.options.dry_run or not (self.project / "lean-toolchain").exists():
-            words = ["nanoproof.lean.project", "create", folder, "--libraries", *LIBRARIES]
-            self.commands.run("project", "Writing a Lean project", words)
+            command = ["nanoproof.lean.project", "create", folder, "--libraries", *LIBRARIES]
+            self.commands.run("project", "Writing a Lean project", command)
         if not self.options.lean.servers:
-            words = ["nanoproof.lean.project", "setup", folder, "--install-elan"]
-            self.stage("setup", "Getting Lean, Mathlib and the REPL: hours, the first time", words)
+            command = ["nanoproof.lean.project", "setup", folder, "--install-elan"]
+            self.stage("setup", "Getting Lean, Mathlib and the REPL: hours, the first time", command)
             if not self.options.dry_run:
+                # elan has just been installed there, and asks for a new login shell to be found.
                 os.environ["PATH"] = os.pathsep.join((str(Path.home() / ".elan" / "bin"), os.environ.get("PATH", "")))
 
     @contextmanager
@@ -233,115 +251,149 @@ class Measurement:
             with environment_token(self.options.lean.token):
                 yield self.options.lean.servers
             return
-        port = self.options.lean_port if not self.options.rehearsal or self.options.dry_run else free_port()
-        words = ["nanoproof.lean.server", *self.server_words(), "--port", str(port), "--warmup"]
+        port = self.options.lean_port
+        if self.options.rehearsal and not self.options.dry_run:
+            port = free_port()
+        arguments = ["nanoproof.lean.server", *self.server_flags(), "--port", str(port), "--warmup"]
         if self.options.dry_run:
-            self.commands.run("server", "Lean", words)
+            self.commands.run("server", "Lean", arguments)
             yield (f"localhost:{port}",)
             return
-        print(
-            f"\n== The Lean server (its log: {self.out / SERVER_LOG})\n   $ python -m {shlex.join(words)}", flush=True
-        )
-        command = [sys.executable, "-m", *words, "--exit-with-parent"]
+        log_file = self.out / SERVER_LOG
+        print(f"\n== The Lean server (its log: {log_file})\n   $ python -m {shlex.join(arguments)}", flush=True)
+        # It ends when its standard input does: no server with all of the memory stays behind a script that was killed.
+        command = [sys.executable, "-m", *arguments, "--exit-with-parent"]
         with (
+            # Anybody on this machine reaches the port, and a server with a token runs nothing for those without it.
             environment_token(os.environ.get(TOKEN_VARIABLE) or secrets.token_hex(32)),
-            (self.out / SERVER_LOG).open("wb") as log,
+            log_file.open("wb") as log,
             subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=log, stderr=log, env=small_runs.environment()
             ) as process,
         ):
             try:
-                wait_until_it_listens(process, port, self.out / SERVER_LOG)
+                wait_until_it_listens(process, port, log_file)
                 yield (f"localhost:{port}",)
             finally:
                 process.terminate()
 
-    def server_words(self) -> list[str]:
+    def server_flags(self) -> list[str]:
         """Return the flags of the server that is started here."""
         if self.options.rehearsal:
             return ["--backend", "nanolean", "--max-processes", str(self.options.lean_processes or 4)]
-        fits = min((os.cpu_count() or 2) - 1, int(psutil.virtual_memory().total / 2**30 / GB_PER_PROCESS) - 1)
-        imports = [module for library in LIBRARIES.values() for module in library.imports]
-        words = ["--backend", "repl", "--project-path", str(self.project), "--imports", *imports]
-        return [*words, "--max-processes", str(self.options.lean_processes or max(1, fits))]
+        # A core and the memory of a process are left for the search, and for the network where there is no GPU.
+        cores = (os.cpu_count() or 2) - 1
+        fit_into_memory = int(psutil.virtual_memory().total / 2**30 / GB_PER_PROCESS) - 1
+        processes = self.options.lean_processes or max(1, min(cores, fit_into_memory))
+        imports: list[str] = []
+        for library in LIBRARIES.values():
+            imports += library.imports
+        flags = ["--backend", "repl", "--project-path", str(self.project), "--imports", *imports]
+        return [*flags, "--max-processes", str(processes)]
 
     def probe(self) -> None:
         """Test the servers; what is broken there ends the measurement."""
-        words = ["nanoproof.lean.probe", "--lean-servers", *self.addresses]
-        words += ["--transcript", str(self.out / "probe.jsonl")]
-        words += ["--imports", "none", "--brief"] if self.options.rehearsal else []
-        self.stage("probe", "Testing the Lean servers", words)
+        command = ["nanoproof.lean.probe", "--lean-servers", *self.addresses]
+        command += ["--transcript", str(self.out / "probe.jsonl")]
+        if self.options.rehearsal:
+            command += ["--imports", "none", "--brief"]
+        self.stage("probe", "Testing the Lean servers", command)
 
     def evaluate(self, name: str) -> None:
         """Score one of `TITLES`."""
         options = self.options
-        dataset = "nanolean" if options.rehearsal else options.dataset
-        words = ["scripts.prover_eval", *self.policy(name), "--datasets", dataset, "--split", options.split]
-        words += ["--seed", str(options.seed), "--lean-servers", *self.addresses, "--output-dir", str(self.out / name)]
-        limit = options.sized("max_theorems", None, 20)
-        words += ["--max-theorems", str(limit)] if limit is not None else []
-        words += ["--device-type", "cpu"] if options.rehearsal else []
-        words += [*options.words("eval_flags"), "--continue"]
-        self.stage(name, f"Scoring {TITLES[name]}", words, options.gpus)
+        dataset: str = options.dataset
+        if options.rehearsal:
+            dataset = "nanolean"
+        command = ["scripts.prover_eval", *self.policy(name), "--datasets", dataset, "--split", options.split]
+        command += ["--seed", str(options.seed), "--lean-servers", *self.addresses]
+        command += ["--output-dir", str(self.out / name)]
+        max_theorems = options.size("max_theorems")
+        if max_theorems is not None:
+            command += ["--max-theorems", str(max_theorems)]
+        if options.rehearsal:
+            command += ["--device-type", "cpu"]
+        # Last: of two flags of one name the last one counts.
+        command += [*options.flags("eval_flags"), "--continue"]
+        self.stage(name, f"Scoring {TITLES[name]}", command, options.gpus)
 
     def policy(self, name: str) -> list[str]:
         """Return the flags of one of `TITLES`: who proposes what, and how much of it."""
         options = self.options
         if name == "whole":
-            words = ["--whole-proofs", "--model-path", str(self.writer)]
-            words += ["--samples", str(options.sized("samples", 32, 8)), *options.words("whole_flags")]
-            return [*words, "--proof-max-new-tokens", "96"] if options.rehearsal else words
-        size = ["--num-simulations", str(options.sized("simulations", 512, 32))]
-        size += small_runs.SAMPLING if options.rehearsal else []
+            flags = ["--whole-proofs", "--model-path", str(self.writer)]
+            flags += ["--samples", str(options.size("samples")), *options.flags("whole_flags")]
+            if options.rehearsal:
+                flags += ["--proof-max-new-tokens", "96"]
+            return flags
+        budget = ["--num-simulations", str(options.size("simulations"))]
+        if options.rehearsal:
+            budget += small_runs.SAMPLING
         if name == "solvers":
-            return ["--policy", "solver-only", *size]
+            return ["--policy", "solver-only", *budget]
         if name == "no_network":
-            return ["--policy", "uniform", *size]
+            return ["--policy", "uniform", *budget]
         baseline = ["--baseline", str(self.out / "solvers")]
-        return ["--model-path", self.model, *size, *baseline, *options.words("search_flags")]
+        return ["--model-path", self.model, *budget, *baseline, *options.flags("search_flags")]
 
     def recheck(self, name: str) -> None:
         """Have every exported proof of an evaluation checked again, from its file, against its statement."""
         if not self.has_proofs(name):
             self.finish(f"recheck_{name}", 0.0)
             return
-        words = ["scripts.check_with_lean", str(self.out / name / "proofs"), "--json"]
-        lean = "nanolean" if self.options.rehearsal else self.addresses[0]
-        text = f"Checking the proofs of {TITLES[name]} again"
-        self.stage(f"recheck_{name}", text, [*words, str(self.out / f"recheck_{name}.json"), "--lean", lean], 1, (0, 1))
+        command = ["scripts.check_with_lean", str(self.out / name / "proofs")]
+        command += ["--json", str(self.out / f"recheck_{name}.json"), "--lean"]
+        if self.options.rehearsal:
+            command.append("nanolean")
+        else:
+            command.append(self.addresses[0])
+        # Exit code 1, a proof that is refused, is what this stage is to find.
+        self.stage(f"recheck_{name}", f"Checking the proofs of {TITLES[name]} again", command, 1, (0, 1))
 
     def after(self, names: list[str]) -> None:
         """Do what needs no server: pass@k, comparisons, certificates, workspaces for judges."""
         if "whole" in names:
-            top = self.options.sized("samples", 32, 8) or 1
-            budgets = ",".join(str(k) for k in sorted({*(k for k in (1, 8, 32, 128, 640) if k < top), top}))
-            words = ["scripts.passk", str(self.out / "whole"), "--budgets", budgets]
-            self.stage("passk", "pass@k of the whole proofs", [*words, "--json", str(self.out / "passk.json")])
-        for one, other in COMPARED:
-            if one in names:
-                words = ["scripts.compare_evals", str(self.out / one), str(self.out / other), "--json"]
-                words.append(str(self.out / f"compare_{one}_{other}.json"))
-                self.stage(f"compare_{one}_{other}", f"Comparing {TITLES[one]} with {TITLES[other]}", words)
-        for name in ("search", *(["whole"] if "whole" in names else [])):
-            if self.has_proofs(name):
+            samples = self.options.size("samples") or 1
+            # The numbers that papers print, as far as there are so many samples, and all of them.
+            budgets = [budget for budget in (1, 8, 32, 128, 640) if budget < samples]
+            command = ["scripts.passk", str(self.out / "whole")]
+            command += ["--budgets", ",".join(map(str, [*budgets, samples])), "--json", str(self.out / "passk.json")]
+            self.stage("passk", "pass@k of the whole proofs", command)
+        for first, second in COMPARED:
+            if first in names:
+                report = self.out / f"compare_{first}_{second}.json"
+                command = [
+                    "scripts.compare_evals",
+                    str(self.out / first),
+                    str(self.out / second),
+                    "--json",
+                    str(report),
+                ]
+                self.stage(report.stem, f"Comparing {TITLES[first]} with {TITLES[second]}", command)
+        # Solvers alone are no model's proofs.
+        for name in ("search", "whole"):
+            if name in names and self.has_proofs(name):
                 self.judges(name)
 
     def judges(self, name: str) -> None:
         """Write a workspace for Comparator for each proof; on NanoLean check the certificates as well."""
+        # Beside its place first: a folder of that name is complete, whenever a stage was killed.
         partial, final = self.out / f".judges_{name}", self.out / f"judges_{name}"
         if f"judges_{name}" not in self.done:
             shutil.rmtree(partial, ignore_errors=True)
-        words = ["scripts.export_comparator", str(self.out / name), "--output-dir", str(partial)]
-        words += [] if self.options.rehearsal else ["--lean-project", str(self.project)]
-        self.stage(f"judges_{name}", f"Workspaces for judges of the proofs of {TITLES[name]}", words, 1, (0, 1))
+        command = ["scripts.export_comparator", str(self.out / name), "--output-dir", str(partial)]
+        if not self.options.rehearsal:
+            command += ["--lean-project", str(self.project)]
+        # Exit code 1: some proofs have no workspace, and are named.
+        self.stage(f"judges_{name}", f"Workspaces for judges of the proofs of {TITLES[name]}", command, 1, (0, 1))
         if partial.exists():
             shutil.rmtree(final, ignore_errors=True)
             partial.rename(final)
             print(f"complete, and moved to {final}", flush=True)
         if self.options.rehearsal:
-            words = ["scripts.check_with_lean", str(self.out / name / "proofs"), "--certificates", "--json"]
-            words.append(str(self.out / f"certificates_{name}.json"))
-            self.stage(f"certificates_{name}", f"Checking the certificates of {TITLES[name]}", words, 1, (0, 1))
+            command = ["scripts.check_with_lean", str(self.out / name / "proofs"), "--certificates", "--json"]
+            command.append(str(self.out / f"certificates_{name}.json"))
+            self.stage(f"certificates_{name}", f"Checking the certificates of {TITLES[name]}", command, 1, (0, 1))
 
     # -- What is where -----------------------------------------------------------------------------------------------
 
@@ -353,14 +405,17 @@ class Measurement:
     @property
     def writer(self) -> str | None:
         """The model that writes whole proofs; None for none."""
-        trained = self.options.rehearsal and self.options.model.model_path is None
-        return self.options.whole_proofs or (str(self.out / "writer") if trained else None)
+        if self.options.whole_proofs:
+            return self.options.whole_proofs
+        if self.options.rehearsal and self.options.model.model_path is None:
+            return str(self.out / "writer")
+        return None
 
     @property
     def project(self) -> Path:
         """The folder of the Lean project."""
-        named = self.options.lean.project or os.environ.get("LEAN_PROJECT_PATH")
-        return Path(named).expanduser() if named else home() / "lean"
+        folder = self.options.lean.project or os.environ.get("LEAN_PROJECT_PATH") or home() / "lean"
+        return Path(folder).expanduser()
 
     def has_proofs(self, name: str) -> bool:
         """Return whether an evaluation proved anything; when nothing is run, as if it had."""
@@ -370,33 +425,41 @@ class Measurement:
 
     def summary(self) -> dict[str, Any]:
         """Collect what all stages found."""
-        names = [name for name in TITLES if (self.out / name / "summary.json").exists()]
         kept = ("solved", "total", "low", "high", "errors", "simulations", "tactic_samples", "seconds", "certificates")
-        found = {name: read_json(self.out / name / "summary.json") for name in names}
+        summaries = self.results_of("{}/summary.json")
+        scores: dict[str, dict[str, Any]] = {}
+        workspaces: dict[str, int] = {}
+        for name, summary in summaries.items():
+            scores[name] = {key: summary[key] for key in kept if key in summary}
+            if (self.out / f"judges_{name}").exists():
+                workspaces[name] = len(list((self.out / f"judges_{name}").glob("*/config.json")))
+        # All parts of an evaluation ran on the same version of Lean, which their settings say.
+        lean = next((part.get("lean") for part in summaries["search"].get("parts", ())), None)
+        compared = {}
+        for first, second in COMPARED:
+            file = self.out / f"compare_{first}_{second}.json"
+            if file.exists():
+                compared[f"{first} - {second}"] = next(iter(read_json(file)["pairs"].values()))
+        pass_at_k = None
+        if (self.out / "passk.json").exists():
+            pass_at_k = read_json(self.out / "passk.json")
         return {
             "options": shown_options(self.options),
-            "scores": {name: {key: each[key] for key in kept if key in each} for name, each in found.items()},
-            "lean": next((part.get("lean") for part in found["search"].get("parts", ())), None),
-            "compared": {
-                f"{one} - {other}": next(iter(read_json(file)["pairs"].values()))
-                for one, other in COMPARED
-                if (file := self.out / f"compare_{one}_{other}.json").exists()
-            },
-            "pass_at_k": read_json(self.out / "passk.json") if (self.out / "passk.json").exists() else None,
+            "scores": scores,
+            "lean": lean,
+            "compared": compared,
+            "pass_at_k": pass_at_k,
             "claim": self.options.claim,
-            **{kind: self.results_of(kind, names) for kind in ("recheck", "certificates")},
-            "workspaces": {
-                name: len(list((self.out / f"judges_{name}").glob("*/config.json")))
-                for name in names
-                if (self.out / f"judges_{name}").exists()
-            },
+            "recheck": self.results_of("recheck_{}.json"),
+            "certificates": self.results_of("certificates_{}.json"),
+            "workspaces": workspaces,
             "stage_seconds": self.done,
             "versions": versions(),
         }
 
-    def results_of(self, kind: str, names: list[str]) -> dict[str, Any]:
-        """Read the results of the second checks or of the certificates, by evaluation."""
-        files = {name: self.out / f"{kind}_{name}.json" for name in names}
+    def results_of(self, place: str) -> dict[str, Any]:
+        """Read the files that evaluations have at a place with their name in it, those that are there."""
+        files = {name: self.out / place.format(name) for name in TITLES}
         return {name: read_json(file) for name, file in files.items() if file.exists()}
 
 
@@ -404,23 +467,28 @@ def table(summary: dict[str, Any]) -> str:
     """Format the result as lines of text."""
     lines = [f"{'':<34}{'solved':>10}{'share':>9}{'95% interval':>17}{'budget':>24}{'errors':>8}{'rechecked':>11}"]
     for name, score in summary["scores"].items():
-        unit = "samples" if name == "whole" else "simulations"
-        checked = summary["recheck"].get(name)
-        again = f"{checked['accepted']}/{checked['files']}" if checked else "-"
+        unit = "simulations"
+        if name == "whole":
+            unit = "samples"
+        recheck = summary["recheck"].get(name)
+        rechecked = "-"
+        if recheck:
+            rechecked = f"{recheck['accepted']}/{recheck['files']}"
         lines.append(
             f"{TITLES[name]:<34}{score['solved']}/{score['total']:>4}".ljust(44)
             + f"{100 * score['solved'] / max(1, score['total']):>8.1f}%"
             + f"{100 * score['low']:>9.1f} -{100 * score['high']:>5.1f}%"
-            + f"{score['simulations']:>12} {unit:<11}{score['errors']:>8}{again:>11}"
+            + f"{score['simulations']:>12} {unit:<11}{score['errors']:>8}{rechecked:>11}"
         )
-    for pair, found in summary["compared"].items():
-        one, _, other = pair.partition(" - ")
+    for pair, comparison in summary["compared"].items():
+        first, _, second = pair.partition(" - ")
+        low, high = 100 * comparison["low"], 100 * comparison["high"]
         lines.append(
-            f"{TITLES[other]} - {TITLES[one]}: {100 * found['difference']:+.1f} points, 95% interval "
-            f"{100 * found['low']:+.1f} to {100 * found['high']:+.1f}, McNemar's exact test p = {found['p']:.3g}"
+            f"{TITLES[second]} - {TITLES[first]}: {100 * comparison['difference']:+.1f} points, 95% interval "
+            f"{low:+.1f} to {high:+.1f}, McNemar's exact test p = {comparison['p']:.3g}"
         )
-    for name, found in summary["certificates"].items():
-        lines.append(f"certificates of {TITLES[name]}: {found['accepted']} of {found['certificates']} accepted")
+    for name, result in summary["certificates"].items():
+        lines.append(f"certificates of {TITLES[name]}: {result['accepted']} of {result['certificates']} accepted")
     for name, count in summary["workspaces"].items():
         lines.append(f"workspaces for judges of {TITLES[name]}: {count} of {summary['scores'][name]['solved']} proofs")
     if summary["claim"] is not None:
@@ -431,8 +499,12 @@ def table(summary: dict[str, Any]) -> str:
 def claim_line(score: dict[str, Any], claim: float) -> str:
     """Say where a claimed share, in percent, lies from the 95% interval of a score."""
     low, high = 100 * score["low"], 100 * score["high"]
-    where = "below" if claim < low else "above" if claim > high else "inside"
-    return f"claimed: {claim:g}%, which is {where} the 95% interval {low:.1f} - {high:.1f}% of the tree search"
+    side = "inside"
+    if claim < low:
+        side = "below"
+    elif claim > high:
+        side = "above"
+    return f"claimed: {claim:g}%, which is {side} the 95% interval {low:.1f} - {high:.1f}% of the tree search"
 
 
 @contextmanager
@@ -454,6 +526,7 @@ def environment_token(token: str | None) -> Iterator[None]:
 
 def free_port() -> int:
     """Return a port that nobody listens at."""
+    # Another program may take it meanwhile; the server then ends with a line that says so.
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         port: int = listener.getsockname()[1]
@@ -468,16 +541,17 @@ def wait_until_it_listens(process: "subprocess.Popen[bytes]", port: int, log: Pa
             return
         except OSError:
             time.sleep(0.2)
-    said = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
-    raise UserError(f"the Lean server ended with exit code {process.returncode}: {said[-1] if said else 'no word'}")
+    lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines() or ["no word"]
+    raise UserError(f"the Lean server ended with exit code {process.returncode}: {lines[-1]}")
 
 
 def shown_options(options: MiniF2FOptions) -> dict[str, Any]:
     """Return what decides the result; another output directory is needed where it changes."""
+    # Where it runs, and on how much: none of it changes a score. A claim is only held against one.
     left_out = ("dry_run", "out", "lean_servers", "lean_token", "lean_project", "lean_processes", "lean_port")
     shown = {name: value for name, value in to_dict(options).items() if name not in (*left_out, "gpus", "claim")}
-    for name, usual, small in (("simulations", 512, 32), ("samples", 32, 8), ("max_theorems", None, 20)):
-        shown[name] = options.sized(name, usual, small)
+    for name in SIZES:
+        shown[name] = options.size(name)
     return shown
 
 
@@ -486,7 +560,10 @@ def main(argv: list[str] | None = None) -> int:
     parser = Parser(prog="python -m scripts.minif2f", description=(__doc__ or "").splitlines()[0])
     add_flags(parser, MiniF2FOptions)
     options = from_args(MiniF2FOptions, parser.parse_args(argv))
-    out = Path(options.out).expanduser() if options.out else home() / f"minif2f{'_rehearsal' * options.rehearsal}"
+    folder = "minif2f"
+    if options.rehearsal:
+        folder = "minif2f_rehearsal"
+    out = Path(options.out or home() / folder).expanduser()
     if options.dry_run:
         Measurement(options, out, PrintedCommands(ranks=1)).run()
         return 0

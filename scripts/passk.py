@@ -13,9 +13,9 @@ from pathlib import Path
 
 from nanoproof.common.config import Parser, add_flags, from_args, opt, validate
 from nanoproof.common.errors import UserError, run_main
-from nanoproof.common.files import atomic_write_json
 from nanoproof.common.run_dir import home
 from nanoproof.evaluation.passk import BUDGETS, format_table, pass_table, read_tables
+from scripts.viewing import write_json_option
 
 
 @dataclass(frozen=True)
@@ -35,20 +35,26 @@ class PasskOptions:
 
     def numbers(self) -> list[int]:
         """Read the budgets. Raises UserError for what is no number of samples."""
-        words = [word for text in self.budgets for word in text.split(",") if word]
-        wrong = [word for word in words if not (word.isdecimal() and int(word) >= 1)]
-        if wrong or not words:
-            raise UserError(
-                f"--budgets wants numbers of samples, 1 or more, such as 1,32,128; got {wrong[:1] or 'none'}"
-            )
-        return [int(word) for word in words]
+        numbers: list[int] = []
+        refusal = "--budgets wants numbers of samples, 1 or more, such as 1,32,128; got"
+        for text in ",".join(self.budgets).split(","):
+            if not text:  # `1,2,` and `1, 2`
+                continue
+            if not (text.isdecimal() and int(text) >= 1):
+                raise UserError(f"{refusal} {[text]}")
+            numbers.append(int(text))
+        if not numbers:
+            raise UserError(f"{refusal} none")
+        return numbers
 
 
 def find(text: str) -> Path:
     """Return the path of results: absolute, relative to here, or to `home()`."""
     path = Path(text).expanduser()
-    below = home() / path
-    return below if not path.exists() and below.exists() else path
+    below_home = home() / path
+    if not path.exists() and below_home.exists():
+        return below_home
+    return path
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -59,18 +65,17 @@ def main(argv: list[str] | None = None) -> int:
     args = parser.parse_args(argv)
     options = from_args(PasskOptions, args)
     budgets = options.numbers()
-    tables = read_tables([find(text) for text in args.results])
-    known = [table.name for table in tables]
-    if missing := sorted(set(options.label) - set(known)):
-        raise UserError(f"--label {missing[0]}: the results hold {', '.join(known)}")
-    wanted = [table for table in tables if not options.label or table.name in options.label]
-    found = [pass_table(table, budgets, options.samples, options.seed) for table in wanted]
-    print("\n\n".join(map(format_table, found)))
+    tables = read_tables(list(map(find, args.results)))
+    names = [table.name for table in tables]
+    if missing := sorted(set(options.label) - set(names)):
+        raise UserError(f"--label {missing[0]}: the results hold {', '.join(names)}")
+    pass_tables = []
+    for table in tables:
+        if not options.label or table.name in options.label:
+            pass_tables.append(pass_table(table, budgets, options.samples, options.seed))
+    print("\n\n".join(map(format_table, pass_tables)))
     if options.json is not None:
-        try:
-            atomic_write_json(Path(options.json), [table.to_json() for table in found])
-        except OSError as error:
-            raise UserError(f"cannot write --json {options.json}: {error.strerror}") from error
+        write_json_option(options.json, [table.to_json() for table in pass_tables])
     return 0
 
 

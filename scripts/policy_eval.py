@@ -20,7 +20,7 @@ from nanoproof.common.option_groups import CheckpointsOption
 from nanoproof.common.run_dir import HUB_CONFIG, resolve_model_path, setup_logging, versions
 from nanoproof.common.terminal import Paint, print_lines, table
 from nanoproof.lean.types import Transition
-from nanoproof.model.checkpoint_files import find_checkpoint
+from nanoproof.model.checkpoint_files import find_checkpoint, finished_steps
 from nanoproof.model.tokenizer import Tokenizer
 from nanoproof.policy.prompt import prompt_tokens
 from nanoproof.training.named_data import load_transitions
@@ -79,21 +79,24 @@ def checkpoints(texts: Sequence[str]) -> list[Path]:
     """Return the manifests of the checkpoints, those of a directory in the order of their steps. Raises UserError."""
     if not texts:
         raise UserError("give --model-path: one checkpoint or more, or directories of them")
-    found: list[Path] = []
+    manifests: list[Path] = []
     for text in texts:
         path = resolve_model_path(text)
         latest = find_checkpoint(path)  # refuses a directory without any
-        if latest.name == HUB_CONFIG:
-            found.append(latest)
-            continue
-        files = path.glob(f"{latest.stem.split('_')[0]}_*.json") if path.is_dir() else [latest]
-        found += sorted(files, key=lambda file: int(file.stem.split("_")[1]))
-    return found
+        # A folder for the hub is one network.
+        if latest.name == HUB_CONFIG or not path.is_dir():
+            manifests.append(latest)
+        else:
+            manifests += [path / f"model_{step}.json" for step in finished_steps(path)]
+    return manifests
 
 
 def spread(items: Sequence[Transition], count: int | None) -> list[Transition]:
     """At most `count` of the items, evenly spread."""
-    number = len(items) if count is None else min(count, len(items))
+    # The first ones would be of one file: transitions stand in the order of the sources that they were traced from.
+    number = len(items)
+    if count is not None:
+        number = min(count, len(items))
     return [items[i * len(items) // number] for i in range(number)]
 
 
@@ -110,15 +113,16 @@ def judge(
     model, tokenizer, manifest = load_model(path, dist.device, dist.dtype)
     choose_compute(dist.device, dist.dtype, compiled="off").apply(model)
     limits = ExampleLimits(sequence=min(batch.row_length, model.config.sequence_len))
-    made = TransitionSet(tokenizer, items, limits)
-    metrics = policy_metrics(model, tokenizer, made, batch, dist)
+    examples = TransitionSet(tokenizer, items, limits)
+    metrics = policy_metrics(model, tokenizer, examples, batch, dist)
     if metrics is None:
         raise UserError(f"--data {options.data} has no {options.split} transition of at most {limits.sequence} tokens")
-    if made.too_long:
-        log.info("%s: %d transitions left out as too long", path, made.too_long)
+    if examples.too_long:
+        log.info("%s: %d transitions left out as too long", path, examples.too_long)
     if options.show and dist.is_main:
         print(f"\n{path.with_suffix('.pt')}")
-        for line in shown(model, tokenizer, made.transitions[:: max(1, len(made) // options.show)][: options.show]):
+        distance = max(1, len(examples) // options.show)
+        for line in shown(model, tokenizer, examples.transitions[::distance][: options.show]):
             print(line)
     return Judged(path, manifest["step"], metrics)
 
@@ -132,33 +136,45 @@ def shown(model: "GPT", tokenizer: Tokenizer, items: Sequence[Transition]) -> It
     prompts = [prompt_tokens(tokenizer, item.state, model.config.sequence_len - shown_tokens) for item in items]
     greedy = SamplingOptions(1, shown_tokens, temperature=GREEDY_TEMPERATURE)
     for item, answer in zip(items, Engine(model, tokenizer).generate(prompts, greedy, [0] * len(prompts))):
-        said = tokenizer.decode(answer.samples[0].tokens) if answer.samples else f"(no end in {shown_tokens} tokens)"
+        # The engine drops a sample that does not end in time, as the search does.
+        tactic = f"(no end in {shown_tokens} tokens)"
+        if answer.samples:
+            tactic = tokenizer.decode(answer.samples[0].tokens)
         yield f"\n{item.state}\n  data:  {item.tactic}  ({item.depth} to go)"
-        yield f"  model: {said}  ({answer.value:.1f} to go)"
+        yield f"  model: {tactic}  ({answer.value:.1f} to go)"
 
 
 def metric_table(judged: Sequence[Judged], paint: Paint) -> list[str]:
     """Render a line for each metric and a column for each checkpoint."""
     names = [f">{item.path.parent.name}/{item.step}" for item in judged]
     scalars = [item.metrics.scalars() for item in judged]
-    rows = [(name.replace("_", " "), *(_number(name, each[name]) for each in scalars)) for name in scalars[0]]
+    rows = []
+    for metric in scalars[0]:
+        rows.append((metric.replace("_", " "), *(_number(metric, values[metric]) for values in scalars)))
     return table(("", *names), rows, paint)
 
 
 def _number(metric: str, value: float) -> str:
     if metric == "transitions":
         return f"{value:.0f}"
-    return f"{100 * value:.2f}%" if metric in PERCENTAGES else f"{value:.4f}"
+    if metric in PERCENTAGES:
+        return f"{100 * value:.2f}%"
+    return f"{value:.4f}"
 
 
 def depth_table(judged: Judged, paint: Paint) -> list[str]:
     """Values by depth: on transitions of that depth, and on those whose value the model says is that."""
     rows = []
     for row in judged.metrics.depths:
-        errors = (f"{row.mean_error:+.2f}", f"{row.mean_absolute_error:.2f}", f"{row.mse:.3f}")
-        has = (f"{row.mean_predicted:.2f}", *errors) if row.count else (None,) * 4
-        says = (f"{row.mean_value:.2f}", f"{row.mean_depth:.2f}") if row.num_predicted else (None, None)
-        rows.append((row.depth, row.count, *has, row.num_predicted, *says))
+        # Means of nothing are no zeros: such cells stay empty.
+        of_depth: tuple[str | None, ...] = (None, None, None, None)
+        if row.count:
+            errors = (f"{row.mean_error:+.2f}", f"{row.mean_absolute_error:.2f}", f"{row.mse:.3f}")
+            of_depth = (f"{row.mean_predicted:.2f}", *errors)
+        predicted: tuple[str | None, ...] = (None, None)
+        if row.num_predicted:
+            predicted = (f"{row.mean_value:.2f}", f"{row.mean_depth:.2f}")
+        rows.append((row.depth, row.count, *of_depth, row.num_predicted, *predicted))
     headers = (">depth", ">has it", ">value", ">bias", ">error", ">MSE", ">says so", ">value", ">truth")
     title = f"values of {judged.path.parent.name}/{judged.step} by depth"
     error = f"expected calibration error {judged.metrics.value_calibration_error:.2f} tactics"

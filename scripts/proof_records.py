@@ -48,7 +48,9 @@ class Record:
     @property
     def step(self) -> int | None:
         """The number of steps made before it, as logs have it."""
-        return None if self.number is None else self.number[0]
+        if self.number is None:
+            return None
+        return self.number[0]
 
     @property
     def where(self) -> str:
@@ -75,15 +77,19 @@ def records(text: str, wants: Callable[[Record], bool] = lambda record: True) ->
     attempt at all.
     """
     path = resolve_path(text)
-    seen = 0
-    found: list[Record] = []
-    for record in _file_records(path) if path.is_file() else _directory_records(path):
-        seen += 1
+    if path.is_file():
+        all_records = _file_records(path)
+    else:
+        all_records = _directory_records(path)
+    is_empty = True
+    wanted: list[Record] = []
+    for record in all_records:
+        is_empty = False
         if wants(record):
-            found.append(record)
-    if not seen:
+            wanted.append(record)
+    if is_empty:
         raise UserError(f"{path} holds no attempts (attempts_r*.jsonl, {RESULTS}, *.lean)")
-    return found
+    return wanted
 
 
 def _directory_records(path: Path) -> Iterator[Record]:
@@ -92,24 +98,26 @@ def _directory_records(path: Path) -> Iterator[Record]:
     results = sorted(path.rglob(PARTS), key=_natural)
     for file in results:
         yield from _file_records(file)
-    covered = {file.parent for file in results}
+    # The proofs of an evaluation lie in a folder beside its results, which say more.
+    evaluations = {file.parent for file in results}
     for file in sorted(path.rglob("*.lean")):
-        if covered.isdisjoint(file.parents):
+        if evaluations.isdisjoint(file.parents):
             yield from _file_records(file)
 
 
 def _natural(path: Path) -> tuple[str, int, str, str]:
     """`12_nanolean_valid` after `5_nanolean_valid`."""
-    number, _, rest = path.parent.name.partition("_")
-    if not number.isdigit():
-        number, rest = "-1", ""
-    return str(path.parent.parent), int(number), rest, str(path)
+    step, _, dataset = path.parent.name.partition("_")
+    if not step.isdigit():
+        step, dataset = "-1", ""
+    return str(path.parent.parent), int(step), dataset, str(path)
 
 
 def _run_records(run: Path) -> Iterator[Record]:
     """The attempts of collection in their order, as the index tells of them."""
     index, trees = AttemptIndex(run), set(kept_trees(run))
     index.poll()
+    # Ranks write logs of their own, which the numbers put into the order that learning took them in.
     for entry in sorted(index.entries, key=lambda entry: entry.number):
         yield Record(
             *(attempts_file(run, entry.rank), "collect", entry.dataset, entry.id, entry.outcome, entry.tactics),
@@ -136,18 +144,18 @@ def _file_records(path: Path) -> Iterator[Record]:
     for number, record in enumerate(read_jsonl(path), start=1):
         try:
             if isinstance(record, dict) and "number" in record:
-                yield _held(path, "collect", attempt_of(record), number_of(record))
+                yield _in_memory(path, "collect", attempt_of(record), number_of(record))
             else:
-                yield _held(path, "evaluate", Attempt.from_json(record))
+                yield _in_memory(path, "evaluate", Attempt.from_json(record))
         except ValueError as error:
             raise UserError(f"{path}, record {number}: not an attempt: {error}") from error
 
 
-def _held(path: Path, origin: Origin, attempt: Attempt, number: tuple[int, int, int] | None = None) -> Record:
+def _in_memory(path: Path, origin: Origin, attempt: Attempt, number: tuple[int, int, int] | None = None) -> Record:
     """A record whose attempt is in memory."""
     theorem, has_tree = attempt.theorem, attempt.tree is not None
-    known = (theorem.dataset, theorem.id, attempt.outcome, attempt.num_tactics)
-    return Record(path, origin, *known, lambda: attempt, number, has_tree)
+    about = (theorem.dataset, theorem.id, attempt.outcome, attempt.num_tactics)
+    return Record(path, origin, *about, lambda: attempt, number, has_tree)
 
 
 def _exported(path: Path) -> Record:
@@ -156,4 +164,5 @@ def _exported(path: Path) -> Record:
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{path} cannot be read: {error}") from error
     theorem = Theorem(source, path.parent.parent.name, path.stem)
-    return _held(path, "export", Attempt(theorem, "proven", source=source.rstrip()))
+    # A file does not say how it was found: it is a proof, and no more is known.
+    return _in_memory(path, "export", Attempt(theorem, "proven", source=source.rstrip()))

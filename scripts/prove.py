@@ -106,6 +106,8 @@ TREE_NODES = 100
 """Nodes of a tree that are printed."""
 _BEGINS = re.compile(r"\s*(?:@\[|--|/-|(?:theorem|lemma|example|def|import|open|universe|variable|namespace)\b)")
 """How a text begins that means to be a whole statement."""
+OPTION_GROUPS = (("", ProveOptions), ("", SamplingConfig), ("search-", SearchConfig), ("", ProverOptions))
+"""What is asked for, with the prefix of its flags."""
 NOT_ASKED = (
     *("keep_tree", "disprove_fraction", "simplification_tactics"),
     *NOT_FLAGS,
@@ -116,8 +118,8 @@ NOT_ASKED = (
 def parse_args(argv: list[str] | None) -> argparse.Namespace:
     parser = Parser(prog="python -m scripts.prove", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("theorem", nargs="?", help="a theorem (`:= by sorry` may be left out) or a file with sorries")
-    for prefix, each in (("", ProveOptions), ("", SamplingConfig), ("search-", SearchConfig), ("", ProverOptions)):
-        add_flags(parser, each, prefix, skip=NOT_ASKED)
+    for prefix, group_of_options in OPTION_GROUPS:
+        add_flags(parser, group_of_options, prefix, skip=NOT_ASKED)
     parser.add_argument("--theorem", dest="named", metavar="THEOREM", help="The theorem or file, as without the flag.")
     parser.add_earlier({"--lean-server": "--lean-servers", "--num-samples": "--num-sampled-tactics"})
     parser.set_defaults(search_finishers=(AUTO,), search_algorithm=ALGORITHM)
@@ -136,14 +138,15 @@ def parse_args(argv: list[str] | None) -> argparse.Namespace:
 def theorem_of(dataset: str, theorem_id: str) -> Theorem:
     """Return a theorem of a data set by its id. Raises UserError, with the nearest ids, if there is none."""
     (name,) = parse_set_names([dataset])
-    known: list[str] = []
+    ids: list[str] = []
     # Those for training last: they may have to be made first, which takes minutes.
     for split in sorted(splits_of(name), key=lambda split: split == "train"):
         for theorem in list_theorems(name, split):
             if theorem.id == theorem_id:
                 return theorem
-            known.append(theorem.id)
-    near = ", ".join(get_close_matches(theorem_id, known, 3))
+            ids.append(theorem.id)
+    # By likeness, not by the first letters: ids of generated theorems differ in their last digits.
+    near = ", ".join(get_close_matches(theorem_id, ids, 3))
     hint = "inspect_problems lists them"
     if near:
         hint = f"did you mean {near}?"
@@ -194,7 +197,7 @@ def open_whole(options: ProveOptions) -> Iterator[Proves]:
     writing = options.writing.ended_by(texts.format_for(spec, "proof").stop)
     render, repair = whole_proof_prompts(spec, texts)
     dist = init_distributed(options.suggesting.device.device_type)
-    from nanoproof.policy.models import open_language_model
+    from nanoproof.policy.models import open_language_model  # imports torch: seconds, for who only reads --help
 
     with open_language_model(spec, dist, texts) as model:
         verifier = Verifier(model.name, writing.proof_seconds, writing.known_names())
@@ -207,9 +210,14 @@ def prove_one(prover: InteractiveProver, session: LeanSession, theorem: Theorem,
     """Prove one theorem and print what came of it; UserError if the statement is refused or a server fails."""
     attempt = prover.prove(session, theorem)
     if attempt.outcome == "error":
-        found = first_error(session.check(theorem.source), theorem.source) if attempt.refused else ""
-        message = found or " ".join(attempt.message.split())
+        message = ""
+        if attempt.refused:
+            # The attempt has all that Lean said; a check of the statement alone has the place of the first error.
+            message = first_error(session.check(theorem.source), theorem.source)
+        if not message:
+            message = " ".join(attempt.message.split())
         if not options.servers.servers:
+            # NanoLean has a part of Lean: what it does not know may be right, and the message says so.
             message = with_what_lacks(message, theorem.source)
         raise UserError(message)
     report(attempt, TREE_NODES)
@@ -228,10 +236,14 @@ def prove_all(
         if not options.servers.servers:
             message = with_what_lacks(message, file.text)
         raise UserError(message) from error
-    print(f"{path}: {len(file.gaps)} {'sorry' if len(file.gaps) == 1 else 'sorries'}")
+    noun = "sorries"
+    if len(file.gaps) == 1:
+        noun = "sorry"
+    print(f"{path}: {len(file.gaps)} {noun}")
     try:
         return prover.fill(filler, session)
     finally:
+        # After an error or Ctrl-C too: each proof that is there may have taken minutes.
         out, text = options.out or str(path.with_suffix(".proved.lean")), filler.settled.written()
         try:
             write(out, text, "--out")
@@ -273,7 +285,7 @@ def main(argv: list[str] | None = None) -> int:
     """Prove what the command line names, or what is typed; return 1 if a proof is missing."""
     args = parse_args(argv)
     if args.policy == "solver-only" and args.search_finishers == (AUTO,):
-        args.search_finishers = ()  # it suggests them
+        args.search_finishers = ()  # it suggests them: Lean would run each a second time at every node
     follow_lean(args)
     follow_network(args)
     options, sampling = from_args(ProveOptions, args), from_args(SamplingConfig, args)
@@ -289,17 +301,14 @@ def main(argv: list[str] | None = None) -> int:
             policy = stack.enter_context(open_suggesting(options.suggesting, sampling))
             prover, budget = Prover(policy, search_config, prover_options), options.num_simulations
         session = stack.enter_context(open_session(options))
-        name, spec = options.suggesting.name, options.suggesting.checkpoint.model_path
-        suggesting = options.suggesting.server.server or (spec if is_foreign(spec) else name)
-        if suggesting == "uniform" and options.suggesting.policy is None:
-            suggesting += f" ({where_networks_are()})"
-        print_lines(["whole proofs of a model" if options.whole_proof else f"policy: {suggesting}"])
+        print_lines([who_proves(options)])
         interactive = InteractiveProver(prover, budget, options.max_seconds, options.seed)
         if options.html is not None:
+            # However this ends: the tree of a search that was interrupted is what one wants to look at.
             stack.callback(interactive.write_page, options.html)
         if isinstance(work, LeanFile):
-            done = prove_all(interactive, session, Path(args.theorem), work, options)
-            return 0 if done else 130 if interactive.interrupted else 1
+            all_proved = prove_all(interactive, session, Path(args.theorem), work, options)
+            return exit_code(all_proved, interactive)
         if work is None:
             attempts = prove_typed(interactive, session, options)
         else:
@@ -308,7 +317,32 @@ def main(argv: list[str] | None = None) -> int:
     if proved and options.out is not None:
         write(options.out, "\n\n".join(proved) + "\n", "--out")
         print(f"\nwritten to {options.out}")
-    return 0 if len(proved) == len(attempts) else 130 if interactive.interrupted else 1
+    return exit_code(len(proved) == len(attempts), interactive)
+
+
+def who_proves(options: ProveOptions) -> str:
+    """Say who suggests tactics, or that whole proofs are written."""
+    if options.whole_proof:
+        return "whole proofs of a model"
+    suggesting = options.suggesting
+    spec = suggesting.checkpoint.model_path
+    if suggesting.server.server:
+        return f"policy: {suggesting.server.server}"
+    if spec is not None and is_foreign(spec):
+        return f"policy: {spec}"
+    # Asked for by name, it is no surprise: a newcomer gets it for want of a network.
+    if suggesting.name == "uniform" and suggesting.policy is None:
+        return f"policy: uniform ({where_networks_are()})"
+    return f"policy: {suggesting.name}"
+
+
+def exit_code(all_proved: bool, interactive: InteractiveProver) -> int:
+    """Return 0 if all is proved; else 130, as shells say for Ctrl-C, or 1."""
+    if all_proved:
+        return 0
+    if interactive.interrupted:
+        return 130
+    return 1
 
 
 if __name__ == "__main__":

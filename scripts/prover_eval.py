@@ -47,17 +47,18 @@ VERDICT_SECONDS = 60.0
 
 def add_recheck_flags(parser: Parser) -> None:
     """Add the flags that name who is to confirm the proofs of a finished evaluation."""
-    words = "Whoever is to check the proofs again when all is done: a Lean server's host:port, a command, or nanolean."
-    parser.add_argument("--recheck-with", metavar="SERVER|COMMAND", help=words)
+    text = "Whoever is to check the proofs again when all is done: a Lean server's host:port, a command, or nanolean."
+    parser.add_argument("--recheck-with", metavar="SERVER|COMMAND", help=text)
     folder = parser.add_argument("--recheck-cwd", metavar="DIR", help="Folder to run that command in.")
     parser.add_advanced(folder)
-    words = "Text that it is to put before each proof, such as `import Mathlib`."
-    header = parser.add_argument("--recheck-header", metavar="TEXT", default="", help=words)
+    text = "Text that it is to put before each proof, such as `import Mathlib`."
+    header = parser.add_argument("--recheck-header", metavar="TEXT", default="", help=text)
     parser.add_advanced(header)
 
 
 def try_recheck(args: argparse.Namespace) -> None:
     """Raise UserError now, and not after hours, if whoever is to confirm the proofs is not there."""
+    # One rank is enough, the one that will check: torchrun numbers them in RANK before there is a process group.
     if args.recheck_with is not None and os.environ.get("RANK", "0") == "0":
         open_reader(args.recheck_with, args.recheck_cwd, args.recheck_header, TRIAL_SECONDS, "auto").close()
 
@@ -68,27 +69,40 @@ def recheck(path: Path, args: argparse.Namespace) -> int:
     if not any((path / PROOFS).glob("*.lean")):
         print("there are none")
         return 0
-    words = [str(path / PROOFS), "--results", str(path / RESULTS), "--json", str(path / RECHECK)]
-    words += ["--lean", args.recheck_with, "--header", args.recheck_header]
-    return check_with_lean.main([*words, *([] if args.recheck_cwd is None else ["--cwd", args.recheck_cwd])])
+    # With the record, each file must be the proof of its theorem; without, of any.
+    arguments = [str(path / PROOFS), "--results", str(path / RESULTS), "--json", str(path / RECHECK)]
+    arguments += ["--lean", args.recheck_with, "--header", args.recheck_header]
+    if args.recheck_cwd is not None:
+        arguments += ["--cwd", args.recheck_cwd]
+    return check_with_lean.main(arguments)
 
 
 def show(job: Job, summary: dict[str, Any], checker: str = "none") -> None:
     """Print the score of one evaluation, once a checker has judged the certificates of its proofs."""
     if "certificates" in summary:
+        # The summary is there without them already: a checker that takes long, or dies, costs no score.
         summary["verdicts"] = verdicts(job.files.path / PROOFS, checker, VERDICT_SECONDS)
         atomic_write_json(job.files.path / SUMMARY, summary)
     model = summary.get("model")
     if model is not None:
-        print(model["path"] if model.get("step") is None else f"{model['path']} (step {model['step']})")
+        # Networks of others were not trained here, and have no step.
+        step = ""
+        if model.get("step") is not None:
+            step = f" (step {model['step']})"
+        print(f"{model['path']}{step}")
     print(f"{report(summary)}\n  -> {job.files.path}", flush=True)
 
 
 def table(summaries: list[dict[str, Any]]) -> str:
     """Format the scores of several checkpoints, by data set and step."""
-    keyed = [(summary["dataset"], (summary["model"] or {}).get("step") or 0, summary) for summary in summaries]
+
+    def dataset_and_step(summary: dict[str, Any]) -> tuple[str, int]:
+        model = summary["model"] or {}
+        return summary["dataset"], model.get("step") or 0
+
     lines = [f"{'data set':<20}{'step':>10}{'solved':>12}{'95% interval':>18}{'errors':>8}"]
-    for dataset, step, summary in sorted(keyed, key=lambda row: row[:2]):
+    for summary in sorted(summaries, key=dataset_and_step):
+        dataset, step = dataset_and_step(summary)
         interval = f"{100 * summary['low']:.1f} - {100 * summary['high']:.1f}%"
         solved = f"{summary['solved']}/{summary['total']}"
         lines.append(f"{dataset:<20}{step:>10}{solved:>12}{interval:>18}{summary['errors']:>8}")
@@ -100,9 +114,13 @@ def targets_of(args: argparse.Namespace) -> list[Target]:
     options = from_args(EvalOptions, args)
     if not from_args(WholeProofOptions, args).whole_proofs:
         return plan(options)
-    if options.policy != "model" or options.server.server is not None:
-        who = "--policy-server" if options.server.server is not None else f"--policy {options.policy}"
-        raise UserError(f"--whole-proofs needs a model that writes text (--model-path); {who} suggests tactics only")
+    asked = None
+    if options.server.server is not None:
+        asked = "--policy-server"
+    elif options.policy != "model":
+        asked = f"--policy {options.policy}"
+    if asked is not None:
+        raise UserError(f"--whole-proofs needs a model that writes text (--model-path); {asked} suggests tactics only")
     return plan(options, "whole")
 
 
@@ -128,10 +146,10 @@ def main(argv: list[str] | None = None) -> int:
     add_flags(parser, WholeProofOptions)
     add_flags(parser, SpreadOptions)
     add_recheck_flags(parser)
-    words = "Who judges the proofs besides NanoLean: lean-kernel[:PATH], a command, none; auto: Lean's where installed."
-    parser.add_argument("--checker", default="auto", metavar="CHECKER", help=words)
-    words = "Write a report too, as one file to send: scores, curve, proofs, trees of failures, settings."
-    parser.add_argument("--html", metavar="FILE", help=words)
+    text = "Who judges the proofs besides NanoLean: lean-kernel[:PATH], a command, none; auto: Lean's where installed."
+    parser.add_argument("--checker", default="auto", metavar="CHECKER", help=text)
+    text = "Write a report too, as one file to send: scores, curve, proofs, trees of failures, settings."
+    parser.add_argument("--html", metavar="FILE", help=text)
     args = parse_eval_args(parser, argv)
     follow_network(args)
     targets = targets_of(args)
@@ -148,9 +166,11 @@ def main(argv: list[str] | None = None) -> int:
         print(error, file=sys.stderr)
         return 130
     if args.html is not None and is_main:
-        print(export_evaluations([target.path for target in targets], ExportOptions(out=args.html, trees=REPORT_TREES)))
+        folders = [target.path for target in targets]
+        print(export_evaluations(folders, ExportOptions(out=args.html, trees=REPORT_TREES)))
     if args.recheck_with is None or not is_main:
         return 0
+    # All of them, whatever the first ones say: each report is a file of its own.
     return max(recheck(target.path, args) for target in targets)
 
 

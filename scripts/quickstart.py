@@ -10,6 +10,7 @@ import shlex
 import shutil
 import sys
 import time
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,8 @@ EXAMPLE = (
 )
 """Neither solver tactics alone nor general tactics without a network prove it."""
 OPEN_MINUTES = 30  # for which the page stays there for a person who watches, once all is done
+SCORE_FIELDS = ("solved", "total", "low", "high", "simulations", "tactic_samples")
+"""What the report keeps of an evaluation's summary."""
 
 
 @dataclass(frozen=True)
@@ -65,42 +68,47 @@ class Quickstart:
 
     def run(self) -> None:
         """Run all stages."""
-        commands, sft, rl = self.commands, self.out / "sft", self.out / "rl"
-        commands.data_and_tokenizer(self.out / "tokenizer")
-        words = ["nanoproof.sft", *small_runs.SFT, "--epochs", f"{self.options.sft_epochs:g}", "--log-level", "warning"]
-        words += ["--tokenizer", str(self.out / "tokenizer"), "--seed", str(self.options.seed)]
-        commands.train("sft", "Supervised finetuning: learning the tactics of these proofs", words, sft)
+        commands, tokenizer = self.commands, self.out / "tokenizer"
+        sft, rl = self.out / "sft", self.out / "rl"
+        commands.data_and_tokenizer(tokenizer)
+        sft_command = ["nanoproof.sft", *small_runs.SFT, "--epochs", f"{self.options.sft_epochs:g}"]
+        sft_command += ["--log-level", "warning", "--tokenizer", str(tokenizer), "--seed", str(self.options.seed)]
+        commands.train("sft", "Supervised finetuning: learning the tactics of these proofs", sft_command, sft)
+
+        # Solvers are tried at every node of all searches: what they prove alone is nothing that a network learned.
         self.score("solver_only", "the first baseline: solver tactics alone", ["--policy", "solver-only"])
         self.score("no_network", "the second one: general tactics, equally likely", ["--policy", "uniform"])
         self.score("sft", "the finetuned network", ["--model-path", str(sft)])
-        seconds = self.options.rl_seconds
-        title = "Reinforcement learning: proving theorems and learning from the proofs"
-        length = ["--max-time", small_runs.hms(seconds)]
-        commands.train("rl", title, [*self.rl_command(sft), *length], rl)
+
+        rl_command = [*self.rl_command(sft), "--max-time", small_runs.hms(self.options.rl_seconds)]
+        commands.train("rl", "Reinforcement learning: proving theorems and learning from the proofs", rl_command, rl)
+        # Chosen on valid: the best of several steps on test itself would be a score with the luck of the choice in it.
         self.score("rl", "the network after RL (best step on valid)", ["--model-path", str(best_checkpoint(rl))])
         if self.options.control:
             self.run_control(sft, small_runs.checkpoint_steps(rl)[-1], self.out / "control")
 
     def score(self, stage: str, text: str, policy: list[str]) -> None:
         """Score a stage on the held-out test theorems, with solvers at every node."""
-        words = [*policy, "--seed", str(self.options.seed), "--max-theorems", str(THEOREMS)]
+        flags = [*policy, "--seed", str(self.options.seed), "--max-theorems", str(THEOREMS)]
         out = self.out / f"eval_{stage}"
-        found = self.commands.evaluate(f"evaluate {stage}", f"Scoring {text}", words, out, SIMULATIONS)
-        names = ("solved", "total", "low", "high", "simulations", "tactic_samples")
-        self.stages[stage] = {dataset: {name: summary[name] for name in names} for dataset, summary in found.items()}
+        summaries = self.commands.evaluate(f"evaluate {stage}", f"Scoring {text}", flags, out, SIMULATIONS)
+        self.stages[stage] = {}
+        for dataset, summary in summaries.items():
+            self.stages[stage][dataset] = {name: summary[name] for name in SCORE_FIELDS}
 
     def run_control(self, sft: Path, steps: int, run_dir: Path) -> None:
         """Train the SFT model further, as many updates as RL made, on supervised data alone, and score it."""
-        words = [*self.rl_command(sft), *small_runs.SFT_ONLY, "--num-steps", str(steps)]
-        words += ["--eval-every", f"{max(1, steps // 2)}steps"]
-        self.commands.train("control", "Control: as many updates on the supervised data alone", words, run_dir)
+        command = [*self.rl_command(sft), *small_runs.SFT_ONLY, "--num-steps", str(steps)]
+        # In the middle and at the end, for the choice on valid that RL has too.
+        command += ["--eval-every", f"{max(1, steps // 2)}steps"]
+        self.commands.train("control", "Control: as many updates on the supervised data alone", command, run_dir)
         self.score("control", "the control", ["--model-path", str(best_checkpoint(run_dir))])
 
     def rl_command(self, sft: Path) -> list[str]:
         """Return the command for reinforcement learning, without its length."""
-        words = ["nanoproof.rl", "--model-path", str(sft), "--seed", str(self.options.seed), *small_runs.RL]
-        # Scored before it, too: the better of the two networks is kept.
-        return [*words, "--monitor-port", "none", "--eval-start", "--max-eval-theorems", str(THEOREMS_DURING_RL)]
+        command = ["nanoproof.rl", "--model-path", str(sft), "--seed", str(self.options.seed), *small_runs.RL]
+        # Scored before it, too: the better of the two networks is kept. This script's page shows RL with all stages.
+        return [*command, "--monitor-port", "none", "--eval-start", "--max-eval-theorems", str(THEOREMS_DURING_RL)]
 
     def recheck(self) -> dict[str, Any]:
         """Check the exported proofs in a process that sees only the files, and the record of what they should prove."""
@@ -110,29 +118,34 @@ class Quickstart:
             shutil.copytree(evaluation / "proofs", proofs, dirs_exist_ok=True)
         records = "".join(read_text(evaluation / "results.jsonl") for evaluation in evaluations)
         atomic_write_text(self.out / "results.jsonl", records)  # found there by whoever checks them again
-        result = self.out / "recheck.json"
-        words = ["scripts.check_with_lean", str(proofs), "--lean", "nanolean", "--json", str(result)]
-        self.commands.run("recheck", "Checking the exported proofs again, from the files alone", words)
-        found, scores = read_json(result), [read_json(evaluation / "summary.json") for evaluation in evaluations]
-        return {
-            "exported": found["files"],
-            "rechecked": found["accepted"],
-            "certificates": sum(score.get("certificates", 0) for score in scores),
-            **total_verdicts([score["verdicts"] for score in scores if score.get("verdicts")]),
-        }
+        report = self.out / "recheck.json"
+        command = ["scripts.check_with_lean", str(proofs), "--lean", "nanolean", "--json", str(report)]
+        self.commands.run("recheck", "Checking the exported proofs again, from the files alone", command)
+
+        recheck = read_json(report)
+        certificates = 0
+        verdicts = []
+        for evaluation in evaluations:
+            summary = read_json(evaluation / "summary.json")
+            certificates += summary.get("certificates", 0)
+            if summary.get("verdicts"):
+                verdicts.append(summary["verdicts"])
+        counts = {"exported": recheck["files"], "rechecked": recheck["accepted"], "certificates": certificates}
+        return {**counts, **total_verdicts(verdicts)}
 
     def evaluation(self, stage: str, dataset: str) -> Path:
         """Return the directory of a stage's evaluation on a set."""
         return self.out / f"eval_{stage}" / small_runs.evaluation_name(dataset)
 
 
-def total_verdicts(found: list[dict[str, Any]]) -> dict[str, Any]:
+def total_verdicts(verdicts: list[dict[str, Any]]) -> dict[str, Any]:
     """Add up how many proofs of several evaluations each checker accepts."""
-    outside: dict[str, int] = {}
-    for verdicts in found:
-        for name, count in verdicts["outside"].items():
-            outside[name] = outside.get(name, 0) + count
-    return {"nanolean": sum(verdicts["nanolean"] for verdicts in found), "outside": outside}
+    by_nanolean = 0
+    outside = Counter[str]()
+    for verdict in verdicts:
+        by_nanolean += verdict["nanolean"]
+        outside.update(verdict["outside"])
+    return {"nanolean": by_nanolean, "outside": dict(outside)}
 
 
 def best_checkpoint(run_dir: Path) -> Path:
@@ -146,7 +159,7 @@ def main(argv: list[str] | None = None) -> int:
     add_flags(parser, QuickstartOptions)
     options = from_args(QuickstartOptions, parser.parse_args(argv))
     started = options.started or time.time()
-    out = Path(options.out) if options.out else home() / "quickstart"
+    out = Path(options.out or home() / "quickstart")
     page = open_page(options.monitor.port)
     try:
         return run_all(options, out, started, page)
@@ -163,11 +176,14 @@ def run_all(options: QuickstartOptions, out: Path, started: float, page: Monitor
         print(f"watch all stages on {page.address}", flush=True)
     memory = small_runs.PeakMemory()
     memory.start()
+    # The set-up of `runs/quickstart.sh` counts as a stage: the promise of some minutes is from the first command on.
     commands = small_runs.Commands(seconds={"setup": round(time.time() - started, 1)})
+
     quickstart = Quickstart(options, out, commands)
     quickstart.run()
     proofs = quickstart.recheck()
     commands.seconds["total"] = round(time.time() - started, 1)
+
     plot(out / "rl", quickstart.stages, out / "learning_curve.png")
     summary = {
         "stages": quickstart.stages,
@@ -178,32 +194,41 @@ def run_all(options: QuickstartOptions, out: Path, started: float, page: Monitor
         "versions": versions(),
     }
     atomic_write_json(out / "summary.json", summary)
-    print_proofs(out / "results.jsonl")
-    print_table(quickstart.stages, commands.seconds, SIMULATIONS)
-    counts = f"{proofs['exported']} exported, {proofs['rechecked']} rechecked, {proofs['certificates']} certificates"
-    print(f"Proofs: {counts}")
-    outside = ", ".join(f"{count} by {name}" for name, count in proofs["outside"].items()) or "not checked outside"
-    print(f"Verdicts: {proofs['nanolean']} accepted by NanoLean's checker, {outside}")
-    print(f"Peak memory: {summary['peak_rss_mb']} MB")
-    print(f"Written: {out / 'summary.json'}, {out / 'learning_curve.png'}, {out / 'proofs'}")
-    for line in what_next(out):
-        print(line)
+    print_report(out, summary)
+    # Nobody is there to press Enter where input or output is no terminal: CI would wait for half an hour.
     if page is not None and sys.stdin.isatty() and sys.stdout.isatty():
         print(f"\nThe page stays open on {page.address} for {OPEN_MINUTES} minutes, or until Enter.", flush=True)
         select.select([sys.stdin], [], [], 60 * OPEN_MINUTES)
     return 0
 
 
+def print_report(out: Path, summary: dict[str, Any]) -> None:
+    """Print some proofs, the scores, who accepts the proofs, and what can be done next."""
+    proofs = summary["proofs"]
+    print_proofs(out / "results.jsonl")
+    print_table(summary["stages"], summary["seconds"], SIMULATIONS)
+    counts = f"{proofs['exported']} exported, {proofs['rechecked']} rechecked, {proofs['certificates']} certificates"
+    print(f"Proofs: {counts}")
+    outside = ", ".join(f"{count} by {name}" for name, count in proofs["outside"].items()) or "not checked outside"
+    print(f"Verdicts: {proofs['nanolean']} accepted by NanoLean's checker, {outside}")
+    print(f"Peak memory: {summary['peak_rss_mb']} MB")
+    print(f"Written: {out / 'summary.json'}, {out / 'learning_curve.png'}, {out / 'proofs'}")
+    print("\n".join(what_next(out)))
+
+
 def what_next(out: Path) -> list[str]:
     """Return the commands that come next for a user, for the networks in `out`."""
     best = run_name(best_checkpoint(out / "rl"))
     theorem = shlex.quote(EXAMPLE)
-    commands = {
+    purposes = {
         f"python -m nanoproof.monitor --run-dir {run_name(out)}": "look at all of it again",
         f"{SCRIPTS}prove {theorem} --model-path {best}": "prove a theorem of your own",
         f"python -m nanoproof.rl --resume-from {run_name(out / 'rl')} --max-time 1:00:00": "let it learn for longer",
     }
-    return ["", "Next (after `source .venv/bin/activate`):", *(f"  {one}  # {why}" for one, why in commands.items())]
+    lines = ["", "Next (after `source .venv/bin/activate`):"]
+    for command, purpose in purposes.items():
+        lines.append(f"  {command}  # {purpose}")
+    return lines
 
 
 def open_page(port: int | None) -> MonitorProcess | None:

@@ -93,18 +93,20 @@ class Reached:
 def choose_starts(proofs: Sequence[ReferenceProof], count: int, seed: int, num_simulations: int) -> list[Start]:
     """Choose states that can be attempted, by turns from those with 1, 2, 3, ... tactics left."""
     rng = random.Random(seed)
-    rows: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    places: dict[int, list[tuple[int, int]]] = defaultdict(list)
     for number, proof in enumerate(proofs):
         for position, depth in enumerate(proof.depths):
-            rows[min(depth, MOST_LEFT)].append((number, position))
-    for row in rows.values():
-        rng.shuffle(row)
+            places[min(depth, MOST_LEFT)].append((number, position))
+    for places_so_deep in places.values():
+        rng.shuffle(places_so_deep)
     forms, chosen = StartForms(), list[Start]()
-    while len(chosen) < count and any(rows.values()):
-        for left in sorted(rows):
+    # In turn: of all states most are one tactic from the end, and the long ones are what one wants to know about.
+    while len(chosen) < count and any(places.values()):
+        for left in sorted(places):
             start = None
-            while rows[left] and start is None:
-                number, position = rows[left].pop()
+            # Not every state can be attempted (`StartForms`): the next one so deep takes its place.
+            while places[left] and start is None:
+                number, position = places[left].pop()
                 start = forms.start(number, proofs[number], position, num_simulations)
             if start is not None and len(chosen) < count:
                 chosen.append(start)
@@ -130,6 +132,7 @@ class StatesSource:
             return None
         number = self._todo.pop(0)
         start = self._starts[number]
+        # Of the theorem and not of the order, in which actors come by: the same state has the same search each time.
         seed = random.Random(f"{self._seed} {start.theorem.id}").getrandbits(48)
         return Task(start.theorem, start.num_simulations, number, seed, may_disprove=False, given=start.given)
 
@@ -138,9 +141,11 @@ class StatesSource:
         if attempt.refused:
             self._forms.refuse(task.theorem.id)
             start = self._starts[task.index]
-            again = self._forms.start(start.proof, self._proofs[start.proof], start.position, start.num_simulations)
-            if again is not None:
-                self._starts[task.index] = again
+            proof = self._proofs[start.proof]
+            # A printed state need not parse again: then the other steps are given, and it is met inside of its proof.
+            inside = self._forms.start(start.proof, proof, start.position, start.num_simulations)
+            if inside is not None:
+                self._starts[task.index] = inside
                 self._todo.append(task.index)
                 return
         self.attempts[task.index] = attempt
@@ -197,17 +202,18 @@ def attempt_all(options: ReachOptions) -> tuple[list[Reached], "Steps"]:
         ) as policy,
         open_fleet(options.fleet, dist) as fleet,
     ):
+        # Trees are megabytes each, and nobody looks at these.
         prover = ProverOptions(keep_tree=False)
         pool = ActorPool(fleet.slots, policy, lambda _, asked: Prover(asked, search, prover), check=fleet.check)
         try:
             pool.set_source(source)
             with Progress(len(starts), f"reach of {options.data}", "states") as progress:
 
-                def done() -> bool:
+                def all_attempted() -> bool:
                     progress.reach(len(source.attempts), len(starts), f"{source.solved} proved")
                     return len(source.attempts) == len(starts)
 
-                pool.wait(done)
+                pool.wait(all_attempted)
         finally:
             pool.stop()
             pool.join()
@@ -245,6 +251,7 @@ class Steps:
                 # With the token that ends it, as a sample that does not end in time is dropped.
                 if len(tokenizer.encode(step.tactic)) + 1 > max_gen_tokens:
                     kinds.add(self._count(f"longer than --max-gen-tokens {max_gen_tokens}"))
+                # Training leaves out what does not fit into a row: such a step is never learned.
                 if encode_transition(tokenizer, Transition(step.state, step.tactic, 1), limits) is None:
                     kinds.add(self._count(f"longer than a row of {row_length} tokens with its state"))
             self.proofs_with.update(kinds)
@@ -257,9 +264,10 @@ class Steps:
         for proof in proofs:
             kinds: set[str] = set()
             for step in proof.steps:
-                new = [name for name in dict.fromkeys(step_names(step.tactic, step.state)) if name not in known]
-                self.unseen.update(new)
-                if new:
+                names = dict.fromkeys(step_names(step.tactic, step.state))  # each once, in the order of the text
+                unseen = [name for name in names if name not in known]
+                self.unseen.update(unseen)
+                if unseen:
                     kinds.add(self._count("with a name or tactic that --seen never has"))
             self.proofs_with.update(kinds)
 
@@ -316,10 +324,13 @@ def rates_of(reached: Sequence[Reached]) -> list[Rate]:
     """Count the proved states by the tactics that are left; errors, which say nothing, are left out."""
     rates = []
     for left in range(1, MOST_LEFT + 1):
-        row = [one for one in reached if min(one.left, MOST_LEFT) == left and one.outcome != "error"]
-        if row:
-            solved = sum(one.outcome == "proven" for one in row)
-            rates.append(Rate(left, len(row), solved, *wilson(solved, len(row))))
+        outcomes = Counter[str]()
+        for state in reached:
+            if min(state.left, MOST_LEFT) == left and state.outcome != "error":
+                outcomes[state.outcome] += 1
+        if outcomes:
+            solved, states = outcomes["proven"], outcomes.total()
+            rates.append(Rate(left, states, solved, *wilson(solved, states)))
     return rates
 
 
@@ -327,7 +338,9 @@ def rate_lines(rates: Sequence[Rate], paint: Paint) -> list[str]:
     """Render the table of rates."""
     rows = []
     for rate in rates:
-        left = f"{rate.left} or more" if rate.left == MOST_LEFT else str(rate.left)
+        left = str(rate.left)
+        if rate.left == MOST_LEFT:
+            left += " or more"
         rows.append((left, rate.states, rate.solved, f"{100 * rate.low:.0f} - {100 * rate.high:.0f}%"))
     return table((">tactics left", ">states", ">proved", ">95% interval"), rows, paint)
 
@@ -338,7 +351,7 @@ def main(argv: list[str] | None = None) -> int:
     add_flags(parser, ReachOptions)
     args = parser.parse_args(argv)
     if args.policy == "solver-only" and tuple(args.search_finishers) == (AUTO,):
-        args.search_finishers = ()  # the policy suggests them
+        args.search_finishers = ()  # the policy suggests them: Lean would run each a second time at every node
     follow_lean(args)
     follow_network(args)
     options = from_args(ReachOptions, args)
@@ -347,7 +360,7 @@ def main(argv: list[str] | None = None) -> int:
     finally:
         cleanup()
     rates, paint = rates_of(reached), Paint()
-    errors = sum(one.outcome == "error" for one in reached)
+    errors = sum(state.outcome == "error" for state in reached)
     lines = ["", f"{options.data}, {options.num_simulations} simulations", *rate_lines(rates, paint)]
     if errors:
         lines.append(f"{errors} states ended in errors, or are refused here: they do not count")
@@ -359,10 +372,10 @@ def main(argv: list[str] | None = None) -> int:
             "simulations": options.num_simulations,
             "seed": options.seed,
             "versions": versions(),
-            "rates": [asdict(rate) for rate in rates],
+            "rates": list(map(asdict, rates)),
             "errors": errors,
             "steps": steps.to_json(),
-            "states": [asdict(one) for one in reached],
+            "states": list(map(asdict, reached)),
         }
         atomic_write_json(Path(options.json), data)
     return 0 if rates else 1

@@ -28,8 +28,9 @@ def figures(summary: Mapping[str, Any], date: str) -> str:
     for stage, scores in summary["stages"].items():
         cells = []
         for name in sets:
-            row = scores[name]
-            cells.append(f"{row['solved']} of {row['total']} ({100 * row['low']:.0f} to {100 * row['high']:.0f}%)")
+            score = scores[name]
+            interval = f"{100 * score['low']:.0f} to {100 * score['high']:.0f}%"
+            cells.append(f"{score['solved']} of {score['total']} ({interval})")
         lines.append(f"| {STAGES[stage]} | {' | '.join(cells)} |")
     minutes = summary["seconds"]["total"] / 60
     revision = summary["versions"].get("nanoproof", "")[:8]
@@ -39,8 +40,8 @@ def figures(summary: Mapping[str, Any], date: str) -> str:
 
 def with_figures(text: str, block: str) -> str:
     """Return a page with the block in place of what is between its markers. Raises UserError if it has none."""
-    before, begin, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
+    before, begin, block_and_after = text.partition(BEGIN)
+    _, end, after = block_and_after.partition(END)
     if not begin or not end:
         raise UserError(f"README.md has no {BEGIN} .. {END}")
     return f"{before}{BEGIN}\n{block}\n{END}{after}"
@@ -55,6 +56,7 @@ def main(argv: list[str] | None = None) -> int:
     file = folder / "summary.json"
     if not file.is_file():
         raise UserError(f"{file} is not there: the quickstart did not end")
+    # The day it was measured on, and not the one on which somebody copies it.
     date = time.strftime("%Y-%m-%d", time.localtime(file.stat().st_mtime))
     page = REPO_ROOT / "README.md"
     atomic_write_text(page, with_figures(read_text(page), figures(read_json(file), date)))

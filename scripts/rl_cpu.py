@@ -13,6 +13,7 @@ Whatever is finished is kept: the same command resumes where it was stopped. It 
 `summary.json`, first when the main comparison of a seed is there and again at the end.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from scripts import small_runs
 from scripts.rl_cpu_report import Point, write_report
 
 ABLATIONS: dict[str, tuple[list[str], list[str]]] = {
+    # What the others are compared with: the main run is longer.
     "as in the main run": ([], []),
     "no value": (["--value-weight", "0", "--no-search-use-value"], ["--no-search-use-value"]),
     "uniform choice of theorems": (["--mm-low", "1", "--mm-undecided", "1"], []),
@@ -97,6 +99,7 @@ class Comparison:
         ]
         for seed in self.options.seeds:
             points += self.main_comparison(seed)
+            # Two hours before the end: the answer to the question is there, curves and ablations only add to it.
             write_report(self.out, points, to_dict(self.options), self.commands.seconds)
         for seed in self.options.seeds:
             points += self.curve_points(seed)
@@ -106,27 +109,30 @@ class Comparison:
 
     def main_comparison(self, seed: int) -> list[Point]:
         """Train and score finetuning, RL, its other recipes and the control."""
-        folder, named = self.out / f"seed_{seed}", f"seed {seed}"
+        folder, label = self.out / f"seed_{seed}", f"seed {seed}"
         sft, rl, control = folder / "sft", folder / "rl", folder / "control"
-        words = ["nanoproof.sft", *small_runs.SFT, "--epochs", f"{self.options.sft_epochs:g}", "--seed", str(seed)]
-        words += ["--tokenizer", str(self.out / "tokenizer"), "--log-level", "warning"]
-        self.commands.train(f"sft, {named}", f"Supervised finetuning ({named})", words, sft)
+        sft_command = ["nanoproof.sft", *small_runs.SFT, "--epochs", f"{self.options.sft_epochs:g}"]
+        sft_command += ["--seed", str(seed), "--tokenizer", str(self.out / "tokenizer"), "--log-level", "warning"]
+        self.commands.train(f"sft, {label}", f"Supervised finetuning ({label})", sft_command, sft)
         points = [self.score_run(seed, "after SFT", sft, 0)]
-        words = self.rl_command(sft, seed, self.options.minutes)
-        self.commands.train(f"rl, {named}", f"RL for {self.options.minutes:g} minutes ({named})", words, rl)
+
+        rl_command = self.rl_command(sft, seed, self.options.minutes)
+        self.commands.train(f"rl, {label}", f"RL for {self.options.minutes:g} minutes ({label})", rl_command, rl)
         steps = small_runs.checkpoint_steps(rl)[-1]
         points.append(self.score_run(seed, "RL", rl, steps))
+
         for arm in self.options.arms:
-            run_dir = folder / arm
-            title = f"RL for {self.options.minutes:g} minutes, {arm} ({named})"
-            words = [*self.rl_command(sft, seed, self.options.minutes), *ARMS[arm]]
-            self.commands.train(f"{arm}, {named}", title, words, run_dir)
-            points.append(self.score_run(seed, arm, run_dir, small_runs.checkpoint_steps(run_dir)[-1]))
-        words = [*self.rl_command(sft, seed, None), *small_runs.SFT_ONLY, "--num-steps", str(steps)]
-        words += ["--save-every", f"{max(1, steps // 2)}steps"]
-        title = f"Control: as many updates on supervised data alone ({named})"
-        self.commands.train(f"control, {named}", title, words, control)
-        return [*points, self.score_run(seed, "control", control, small_runs.checkpoint_steps(control)[-1])]
+            title = f"RL for {self.options.minutes:g} minutes, {arm} ({label})"
+            self.commands.train(f"{arm}, {label}", title, [*rl_command, *ARMS[arm]], folder / arm)
+            points.append(self.score_last(seed, arm, folder / arm))
+
+        # As many steps as RL came to in its time, which is known only now.
+        control_command = [*self.rl_command(sft, seed, None), *small_runs.SFT_ONLY, "--num-steps", str(steps)]
+        control_command += ["--save-every", f"{max(1, steps // 2)}steps"]
+        title = f"Control: as many updates on supervised data alone ({label})"
+        self.commands.train(f"control, {label}", title, control_command, control)
+        points.append(self.score_last(seed, "control", control))
+        return points
 
     def curve_points(self, seed: int) -> list[Point]:
         """Score checkpoints between start and end: RL at its quarters, the control at its half."""
@@ -134,72 +140,75 @@ class Comparison:
         for stage, name, quarters in (("RL", "rl", (1, 2, 3)), ("control", "control", (2,))):
             run_dir = self.out / f"seed_{seed}" / name
             steps = small_runs.checkpoint_steps(run_dir)
-            wanted = {min(steps, key=lambda step: abs(step - steps[-1] * k / CURVE_POINTS)) for k in quarters}
-            points += [self.score_run(seed, stage, run_dir, step) for step in sorted(wanted - {0, steps[-1]})]
+            chosen = set()
+            for quarter in quarters:
+                # Checkpoints are saved by the clock: the nearest one stands for a quarter of the steps.
+                chosen.add(nearest(steps, steps[-1] * quarter / CURVE_POINTS))
+            for step in sorted(chosen - {0, steps[-1]}):
+                points.append(self.score_run(seed, stage, run_dir, step))
         return points
 
     def ablations(self, seed: int) -> list[Point]:
         """Run RL with one thing changed, from the same start, for less time, and score it."""
         points, sft = [], self.out / f"seed_{seed}" / "sft"
-        for number, (name, (changed, evaluated)) in enumerate(ABLATIONS.items()):
+        minutes = self.options.ablation_minutes
+        for number, (name, (rl_flags, eval_flags)) in enumerate(ABLATIONS.items()):
             run_dir = self.out / "ablations" / f"{number}_{name.split(',')[0].replace(' ', '_')}"
-            words = [*self.rl_command(sft, seed, self.options.ablation_minutes), *changed]
-            self.commands.train(
-                f"ablation, {name}", f"RL of {self.options.ablation_minutes:g} minutes: {name}", words, run_dir
-            )
-            points.append(
-                self.score_run(seed, name, run_dir, small_runs.checkpoint_steps(run_dir)[-1], evaluated, ablation=True)
-            )
+            command = [*self.rl_command(sft, seed, minutes), *rl_flags]
+            self.commands.train(f"ablation, {name}", f"RL of {minutes:g} minutes: {name}", command, run_dir)
+            point = self.score_last(seed, name, run_dir, eval_flags)
+            points.append(replace(point, ablation=True))
         return points
 
     def rl_command(self, sft: Path, seed: int, minutes: float | None) -> list[str]:
         """Return the command of an RL run of so many minutes, without its directory."""
-        words = ["nanoproof.rl", "--model-path", str(sft), "--seed", str(seed), *small_runs.RL]
+        command = ["nanoproof.rl", "--model-path", str(sft), "--seed", str(seed), *small_runs.RL]
         # The scores are those of the whole test split, made afterwards by `score`.
-        words += ["--monitor-port", str(self.options.monitor.port).lower(), "--max-eval-theorems", "20"]
+        command += ["--monitor-port", str(self.options.monitor.port).lower(), "--max-eval-theorems", "20"]
         if minutes is None:
-            words += ["--max-time", "never"]
+            command += ["--max-time", "never"]
         else:
-            words += ["--max-time", small_runs.hms(60 * minutes), "--save-every", small_runs.hms(60 * minutes / 12)]
+            seconds = 60 * minutes
+            # Twelve checkpoints: one is near each quarter, and a killed run loses some minutes.
+            command += ["--max-time", small_runs.hms(seconds), "--save-every", small_runs.hms(seconds / 12)]
         if self.options.quick:
-            words += ["--lean-processes", str(self.commands.lean_processes), "--mm-base-simulations", "2"]
-            words += ["--collect-transitions", "8", "--target-examples-per-step", "32"]
-        return words
+            command += ["--lean-processes", str(self.commands.lean_processes), "--mm-base-simulations", "2"]
+            command += ["--collect-transitions", "8", "--target-examples-per-step", "32"]
+        return command
 
-    def score_run(
-        self,
-        seed: int,
-        stage: str,
-        run_dir: Path,
-        step: int,
-        words: list[str] | None = None,
-        ablation: bool = False,
-    ) -> Point:
+    def score_last(self, seed: int, stage: str, run_dir: Path, eval_flags: Sequence[str] = ()) -> Point:
+        """Score the last checkpoint of an RL run."""
+        return self.score_run(seed, stage, run_dir, small_runs.checkpoint_steps(run_dir)[-1], eval_flags)
+
+    def score_run(self, seed: int, stage: str, run_dir: Path, step: int, eval_flags: Sequence[str] = ()) -> Point:
         """Score the checkpoint of a step (of finetuning the last one, whose `step` here is 0)."""
-        finetuned = step == 0
-        out = run_dir.with_name(f"eval_{run_dir.name}{'' if finetuned else f'_{step}'}")
-        model = run_dir if finetuned else run_dir / f"model_{step}.pt"
-        updates = 0 if finetuned else small_runs.updates_of(run_dir, step)
+        out, model, updates = run_dir.with_name(f"eval_{run_dir.name}"), run_dir, 0
+        if step > 0:
+            out = run_dir.with_name(f"eval_{run_dir.name}_{step}")
+            model = run_dir / f"model_{step}.pt"
+            updates = small_runs.updates_of(run_dir, step)
         title = f"{stage}, {updates:,} updates (seed {seed})"
-        point = self.score(out, title, ["--model-path", str(model), "--seed", str(seed), *(words or [])])
-        return replace(
-            point, stage=stage, seed=seed, step=step, updates=updates, run_dir=str(run_dir), ablation=ablation
-        )
+        point = self.score(out, title, ["--model-path", str(model), "--seed", str(seed), *eval_flags])
+        return replace(point, stage=stage, seed=seed, step=step, updates=updates, run_dir=str(run_dir))
 
-    def score(self, out: Path, title: str, words: list[str]) -> Point:
+    def score(self, out: Path, title: str, policy: list[str]) -> Point:
         """Score a policy."""
-        words = [*words, "--max-theorems", str(self.options.theorems)]
-        self.commands.evaluate("evaluations", f"Scoring: {title}", words, out, self.options.simulations)
+        flags = [*policy, "--max-theorems", str(self.options.theorems)]
+        self.commands.evaluate("evaluations", f"Scoring: {title}", flags, out, self.options.simulations)
         return Point(stage=title, path=str(out))
+
+
+def nearest(steps: Sequence[int], target: float) -> int:
+    """Return the first of the steps that are nearest to a target."""
+    return min(steps, key=lambda step: abs(step - target))
 
 
 def prepare_output_dir(out: Path, options: RLCPUOptions) -> None:
     """Make the folder, or continue in it. Raises UserError if what is in it was made with other options."""
-    settings = {
-        name: value
-        for name, value in to_dict(options).items()
-        if name in ("minutes", "ablation_minutes", "sft_epochs", "theorems", "simulations", "quick")
-    }
+    # Seeds, arms and ablations may be added later: what is there stays comparable with them.
+    values = to_dict(options)
+    fixed = ("minutes", "ablation_minutes", "sft_epochs", "theorems", "simulations", "quick")
+    settings = {name: values[name] for name in values if name in fixed}
     small_runs.keep_settings(out / "settings.json", settings)
 
 
@@ -208,10 +217,12 @@ def main(argv: list[str] | None = None) -> int:
     parser = Parser(prog="python -m scripts.rl_cpu", description=(__doc__ or "").splitlines()[0])
     add_flags(parser, RLCPUOptions)
     options = from_args(RLCPUOptions, parser.parse_args(argv))
-    options = options.quick_version() if options.quick else options
-    out = Path(options.out) if options.out else home() / ("rl_cpu_quick" if options.quick else "rl_cpu")
+    commands, name = small_runs.Commands(), "rl_cpu"
+    if options.quick:
+        options = options.quick_version()
+        commands, name = small_runs.Commands(ranks=1, lean_processes=4), "rl_cpu_quick"
+    out = Path(options.out or home() / name)
     prepare_output_dir(out, options)
-    commands = small_runs.Commands(ranks=1, lean_processes=4) if options.quick else small_runs.Commands()
     commands.lock = small_runs.take_lock(out / "lock")
     Comparison(options, out, commands).run()
     return 0

@@ -19,7 +19,7 @@ from nanoproof.common.config import Parser, add_flags, from_args, opt, to_dict, 
 from nanoproof.common.errors import run_main
 from nanoproof.common.files import atomic_write_text
 from nanoproof.common.run_dir import home
-from nanoproof.evaluation.compare import compare, read_evaluation
+from nanoproof.evaluation.compare import Evaluated, compare, read_evaluation
 from scripts import small_runs
 
 ADAPTERS = ["--lora", "16", "--lora-targets", "q,k,v,o,up,down"]
@@ -69,14 +69,16 @@ class HubRun:
         self.commands.data_and_tokenizer(tokenizer)
         base, sft, rl = self.folder / "base", self.folder / "sft", self.folder / options.arm
         if not (base / "config.json").exists():
-            words = ["scripts.tiny_decoder", str(base), "--shape", options.shape, "--tokenizer", str(tokenizer)]
-            self.commands.run("decoder", "Making a decoder", [*words, "--seed", str(options.seed)])
-        words = ["nanoproof.sft", "--model-path", f"hf:{base}", "--data", "nanolean", "--value-weight", "0.1"]
-        words += ["--epochs", f"{options.sft_epochs:g}", "--lr", "0.002", "--lora-lr", "0.002", "--warmup-frac", "0.02"]
-        words += ["--target-examples-per-step", "64", "--device-batch-size", "64", "--max-length", "320"]
-        words += ["--max-eval-examples", "500", "--eval-every", "500steps", "--device-type", "cpu"]
-        words += ["--prompt-format", "bfs-prover", "--seed", str(options.seed), "--save-every", "0:05:00"]
-        self.commands.train("sft", "Supervised finetuning with a value head", words, sft)
+            command = ["scripts.tiny_decoder", str(base), "--shape", options.shape, "--tokenizer", str(tokenizer)]
+            self.commands.run("decoder", "Making a decoder", [*command, "--seed", str(options.seed)])
+        # Larger rates than for published networks: this one begins with random weights.
+        command = ["nanoproof.sft", "--model-path", f"hf:{base}", "--data", "nanolean", "--value-weight", "0.1"]
+        command += ["--epochs", f"{options.sft_epochs:g}", "--lr", "0.002", "--lora-lr", "0.002"]
+        command += ["--warmup-frac", "0.02", "--target-examples-per-step", "64", "--device-batch-size", "64"]
+        command += ["--max-length", "320", "--max-eval-examples", "500", "--eval-every", "500steps"]
+        command += ["--device-type", "cpu", "--prompt-format", "bfs-prover", "--seed", str(options.seed)]
+        command += ["--save-every", "0:05:00"]
+        self.commands.train("sft", "Supervised finetuning with a value head", command, sft)
         self.score(sft, "sft")
         self.commands.train("rl", f"RL for {options.minutes:g} minutes", self.rl_command(sft), rl)
         self.score(rl, "rl")
@@ -85,28 +87,30 @@ class HubRun:
     def rl_command(self, sft: Path) -> list[str]:
         """Return the command of RL, without its directory."""
         options = self.options
-        words = ["nanoproof.rl", "--model-path", last_spec(sft), "--seed", str(options.seed), *small_runs.RL, *TACTIC]
-        words += ["--lean-processes", str(self.commands.lean_processes), "--eval-every", "never", "--no-eval-start"]
-        words += ["--max-eval-theorems", "20", "--num-simulations-eval", str(options.simulations)]
-        words += ["--mm-base-simulations", str(max(1, options.simulations // 4))]
-        words += ["--mm-max-simulations", str(2 * options.simulations), "--monitor-port", "none"]
+        command = ["nanoproof.rl", "--model-path", last_spec(sft), "--seed", str(options.seed)]
+        command += [*small_runs.RL, *TACTIC, "--lean-processes", str(self.commands.lean_processes)]
+        # The score is that of the last checkpoint on test, made afterwards: half an hour is for learning alone.
+        command += ["--eval-every", "never", "--no-eval-start"]
+        command += ["--max-eval-theorems", "20", "--num-simulations-eval", str(options.simulations)]
+        command += ["--mm-base-simulations", str(max(1, options.simulations // 4))]
+        command += ["--mm-max-simulations", str(2 * options.simulations), "--monitor-port", "none"]
         seconds = 60 * options.minutes
-        words += ["--max-time", small_runs.hms(seconds), "--save-every", small_runs.hms(seconds / 12)]
-        words += ["--keep-checkpoints", "2"]
+        command += ["--max-time", small_runs.hms(seconds), "--save-every", small_runs.hms(seconds / 12)]
+        command += ["--keep-checkpoints", "2"]
         if options.arm == "lora":
-            words += ADAPTERS
+            command += ADAPTERS
         if options.quick:
-            words += ["--collect-transitions", "8", "--target-examples-per-step", "32"]
-        return words
+            command += ["--collect-transitions", "8", "--target-examples-per-step", "32"]
+        return command
 
     def score(self, run_dir: Path, stage: str) -> None:
         """Score the last checkpoint of a run."""
         options = self.options
         out = run_dir.with_name(f"eval_{run_dir.name}")
-        words = ["--model-path", last_spec(run_dir), "--seed", str(options.seed), *TACTIC]
-        words += ["--max-theorems", str(options.theorems)]
+        policy = ["--model-path", last_spec(run_dir), "--seed", str(options.seed), *TACTIC]
+        policy += ["--max-theorems", str(options.theorems)]
         title = f"Scoring after {TITLES[stage]}"
-        self.commands.evaluate(f"evaluation after {stage}", title, words, out, options.simulations)
+        self.commands.evaluate(f"evaluation after {stage}", title, policy, out, options.simulations)
 
 
 def last_spec(run_dir: Path) -> str:
@@ -122,18 +126,26 @@ def write_table(out: Path) -> None:
         arm = evaluated.name.removeprefix("eval_")
         before = evaluated.with_name("eval_sft")
         shape, _, seed = evaluated.parent.name.rpartition("_")
+        # Finetuning is the left side of every row.
+        if arm == "sft":
+            continue
         for name in small_runs.SETS:
-            folders = [parent / small_runs.evaluation_name(name) for parent in (before, evaluated)]
-            if arm == "sft" or not all((folder / "summary.json").exists() for folder in folders):
-                continue
-            sft, rl = (read_evaluation(folder) for folder in folders)
-            rates = [100 * scored.summary["solved"] / scored.summary["total"] for scored in (sft, rl)]
-            p_value = compare(sft, rl)["p"]
-            values = [f"{rates[0]:.1f}%", f"{rates[1]:.1f}%", f"{rates[1] - rates[0]:+.1f}", f"{p_value:.3g}"]
-            lines.append("| " + " | ".join([shape, seed, arm, name, *values]) + " |")
+            of_sft = before / small_runs.evaluation_name(name)
+            of_rl = evaluated / small_runs.evaluation_name(name)
+            if (of_sft / "summary.json").exists() and (of_rl / "summary.json").exists():
+                cells = compared_cells(read_evaluation(of_sft), read_evaluation(of_rl))
+                lines.append("| " + " | ".join([shape, seed, arm, name, *cells]) + " |")
     text = "\n".join(lines) + "\n"
     atomic_write_text(out / "table.md", text)
     print(f"\n{text}\nWritten: {out / 'table.md'}", flush=True)
+
+
+def compared_cells(sft: Evaluated, rl: Evaluated) -> list[str]:
+    """Format the percentages solved before and after, the points between them, and McNemar's p."""
+    before = 100 * sft.summary["solved"] / sft.summary["total"]
+    after = 100 * rl.summary["solved"] / rl.summary["total"]
+    p_value = compare(sft, rl)["p"]
+    return [f"{before:.1f}%", f"{after:.1f}%", f"{after - before:+.1f}", f"{p_value:.3g}"]
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -145,6 +157,7 @@ def main(argv: list[str] | None = None) -> int:
     if options.quick:
         options, name = options.quick_version(), "rl_hub_quick"
     out = Path(options.out or home() / name).expanduser().absolute()
+    # Runs of other arms, seeds and shapes go into folders of their own there, and are compared in one table.
     settings = {key: value for key, value in to_dict(options).items() if key not in ("arm", "seed", "shape", "out")}
     small_runs.keep_settings(out / "settings.json", settings)
     HubRun(options, out, small_runs.Commands(lock=small_runs.take_lock(out / "lock"))).run()

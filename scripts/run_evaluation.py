@@ -9,6 +9,7 @@ kept in the folder `whole` beside it, and a run that was cut off goes on from th
 """
 
 import random
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,14 @@ FLAGS = {
 }
 """Flags of `scripts.prover_eval`, which does the work, and what they are called here."""
 RESULT_FILE, PROBLEMS, WORK = "evaluation_results.json", "problems.jsonl", "whole"
+RATES = {
+    "complete": "complete",
+    "pass": "passed",
+    "error": "has_errors",
+    "sorry": "has_sorries",
+    "system_error": "has_system_errors",
+}
+"""The rates among the metrics, with the names of their counts; STP's files have both."""
 
 
 @dataclass(frozen=True)
@@ -67,39 +76,59 @@ class RunEvaluationOptions:
         validate(self, "evaluation")
         own = self.tokenizer_path in (None, self.model_name)
         check(own, f"--tokenizer-path {self.tokenizer_path}: a model comes with its own tokenizer")
+        # A script of STP's says where Lean is on this machine: without a server NanoLean would silently take its place.
         if self.lean_workspace is not None or self.lake_path is not None:
-            words = "--lake-path and --lean-workspace need a server: python -m nanoproof.lean.server --project-path DIR"
-            check(bool(self.lean_servers), f"{words}, and --lean-servers HOST:PORT here")
+            text = "--lake-path and --lean-workspace need a server: python -m nanoproof.lean.server --project-path DIR"
+            check(bool(self.lean_servers), f"{text}, and --lean-servers HOST:PORT here")
 
 
-def evaluation_words(options: RunEvaluationOptions, problems: Path, work: Path) -> list[str]:
-    """Return the command line of `scripts.prover_eval` that does the work."""
-    words = ["--whole-proofs", "--samples", "1", "--model-path", options.model_name, "--datasets", str(problems)]
-    words += ["--output-dir", str(work), "--seed", str(options.seed), "--proof-seconds", str(options.timeout)]
-    words += ["--proof-temperature", str(options.temperature), "--proof-max-new-tokens", str(options.max_tokens)]
-    words += ["--theorems-at-once", str(options.batch_size), "--lean-processes", str(options.lean_processes)]
-    words += ["--prompt-format", options.prompt_format] if options.prompt_format else []
-    words += ["--device-type", options.device] if options.device else []
-    words += ["--lean-servers", *options.lean_servers] if options.lean_servers else []
-    words += ["--lean-token", options.lean_token] if options.lean_token else []
-    return [*words, "--continue"] if (work / SETTINGS).exists() else words
+def evaluation_flags(options: RunEvaluationOptions, problems: Path, work: Path) -> list[str]:
+    """Return the flags of `scripts.prover_eval` that does the work."""
+    flags = ["--whole-proofs", "--samples", "1", "--model-path", options.model_name, "--datasets", str(problems)]
+    flags += ["--output-dir", str(work), "--seed", str(options.seed), "--proof-seconds", str(options.timeout)]
+    flags += ["--proof-temperature", str(options.temperature), "--proof-max-new-tokens", str(options.max_tokens)]
+    flags += ["--theorems-at-once", str(options.batch_size), "--lean-processes", str(options.lean_processes)]
+    if options.prompt_format:
+        flags += ["--prompt-format", options.prompt_format]
+    if options.device:
+        flags += ["--device-type", options.device]
+    return [*flags, *lean_flags(options.lean_servers, options.lean_token), *continue_flag(work)]
+
+
+def lean_flags(servers: Sequence[str], token: str | None) -> list[str]:
+    """Return the flags that name Lean servers; none for NanoLean."""
+    flags: list[str] = []
+    if servers:
+        flags += ["--lean-servers", *servers]
+    if token:
+        flags += ["--lean-token", token]
+    return flags
+
+
+def continue_flag(work: Path) -> list[str]:
+    """Return `--continue` where an evaluation was begun: without it `prover_eval` would begin anew."""
+    if (work / SETTINGS).exists():
+        return ["--continue"]
+    return []
 
 
 def results_of(statements: list[Statement], reasons: dict[str, str], work: Path) -> list[dict[str, Any]]:
     """Join the statements with what became of them."""
-    tried = {}
+    verdicts: dict[str, dict[str, Any]] = {}
+    # Where all statements were refused, nothing was evaluated.
     if len(reasons) < len(statements):
-        tried = {attempt.theorem.id: verdict_of(attempt) for attempt in read_attempts(work / RESULTS)}
-    verdicts = {**tried, **{number: refused_statement(reason) for number, reason in reasons.items()}}
-    return [{**each.to_json(), **verdicts[str(number)]} for number, each in enumerate(statements)]
+        for attempt in read_attempts(work / RESULTS):
+            verdicts[attempt.theorem.id] = verdict_of(attempt)
+    for number, reason in reasons.items():
+        verdicts[number] = refused_statement(reason)
+    return [{**statement.to_json(), **verdicts[str(number)]} for number, statement in enumerate(statements)]
 
 
 def format_metrics(metrics: dict[str, Any]) -> str:
     """Format the metrics as lines of text."""
     counts = metrics["counts"]
-    rows = (("complete", "complete"), ("pass", "passed"), ("error", "has_errors"), ("sorry", "has_sorries"))
     lines = [f"statements: {metrics['total']}"]
-    for name, count in (*rows, ("system_error", "has_system_errors")):
+    for name, count in RATES.items():
         lines.append(f"  {name.replace('_', ' '):<14}{metrics[f'{name}_rate']:>7.2f}%  ({counts[count]})")
     for label, row in metrics["by_label"].items():
         lines.append(f"  {label}: {row['total']} statements, {row['complete_rate']:.2f}% complete")
@@ -121,11 +150,12 @@ def main(argv: list[str] | None = None) -> int:
         raise UserError(f"cannot write --output-dir {options.output_dir}: {error.strerror}") from error
     if len(reasons) < len(chosen):
         with flags_as(FLAGS):
-            code = prover_eval.main(evaluation_words(options, problems, work))
+            code = prover_eval.main(evaluation_flags(options, problems, work))
         if code:
             return code
     results = results_of(chosen, reasons, work)
     metrics = metrics_of(results)
+    # Results are passed on, and the token is not to be.
     config = {**asdict(options), "lean_servers": list(options.lean_servers), "lean_token": None}
     atomic_write_json(out / RESULT_FILE, {"metrics": metrics, "results": results, "config": config})
     print(f"{format_metrics(metrics)}\n  -> {out / RESULT_FILE}")

@@ -28,7 +28,7 @@ from nanoproof.data.theorems.theorem_sets import (
     splits_of,
 )
 from nanoproof.evaluation.passk import BUDGETS
-from nanoproof.evaluation.results import RESULTS, SETTINGS
+from nanoproof.evaluation.results import RESULTS
 from nanoproof.evaluation.statements import (
     Statement,
     generated_proofs,
@@ -39,6 +39,7 @@ from nanoproof.evaluation.statements import (
 )
 from nanoproof.lean.source import parse_declaration
 from scripts import passk, prover_eval
+from scripts.run_evaluation import continue_flag, lean_flags
 
 FLAGS = {
     "--model-path": "MODEL",
@@ -98,11 +99,15 @@ def planned(options: BenchmarkOptions, out: Path) -> Iterator[tuple[Part, Path |
         return
     for dataset in parse_set_names(options.datasets):
         name = set_name(dataset)
+        label = LABELS.get(name, name)
+        # PutnamBench has no splits: all of it is asked for as its first one.
         unsplit = name in CATALOG and CATALOG[name].unsplit
         splits: list[Split] = [split for split in BENCH_SPLITS if split in splits_of(dataset)]
         for split in splits or BENCH_SPLITS[:1]:
-            label = LABELS.get(name, name) if unsplit else f"{LABELS.get(name, name)} {split}"
-            yield Part(name if unsplit else f"{name}_{split}", dataset, split, options.samples), label
+            if unsplit:
+                yield Part(name, dataset, split, options.samples), label
+            else:
+                yield Part(f"{name}_{split}", dataset, split, options.samples), f"{label} {split}"
 
 
 def parts_of(options: BenchmarkOptions, out: Path) -> Iterator[Part]:
@@ -113,42 +118,49 @@ def parts_of(options: BenchmarkOptions, out: Path) -> Iterator[Part]:
             for key, reason in write_theorems(Path(part.dataset), statements).items():
                 raise UserError(f"{source}, row {int(key) + 1}: {reason}")
             if statements:
-                yield replace(part, statements={str(index): each for index, each in enumerate(statements)})
+                by_id = {str(index): statement for index, statement in enumerate(statements)}
+                yield replace(part, statements=by_id)
         else:
-            found = {
-                theorem.id: Statement(
-                    theorem.source[: parse_declaration(theorem.source).assign] + ":=", None, (source,)
-                )
-                for theorem in list_theorems(part.dataset, part.split)
-            }
-            yield replace(part, statements=found)
+            by_id = {}
+            for theorem in list_theorems(part.dataset, part.split):
+                # Up to `:=`, as STP's files have statements: what is generated stands behind it.
+                text = theorem.source[: parse_declaration(theorem.source).assign] + ":="
+                by_id[theorem.id] = Statement(text, None, (source,))
+            yield replace(part, statements=by_id)
 
 
 def commands(model: str, options: BenchmarkOptions, out: Path) -> Iterator[str]:
     """Write down what is done as commands, one on a line; nothing needs to be downloaded for that."""
     parts = [part for part, _ in planned(options, out)]
-    downloads = dict.fromkeys(part.dataset for part in parts if part.dataset in CATALOG and CATALOG[part.dataset].files)
+    downloads: dict[str, None] = {}
+    folders: list[str] = []
+    for part in parts:
+        folders.append(str(out / part.name))
+        # NanoLean's sets come with the package.
+        if part.dataset in CATALOG and CATALOG[part.dataset].files:
+            downloads[part.dataset] = None
     if downloads:
         yield shlex.join(["python", "-m", "nanoproof.data.download", *downloads])
+    without_token = replace(options, lean_token=None)  # what is printed is copied into issues and chats
     for part in parts:
-        words = evaluation_words(model, part, replace(options, lean_token=None), out / part.name)
-        yield shlex.join(["python", "-m", "scripts.prover_eval", *words])
-    words = [*(str(out / part.name) for part in parts), "--budgets", *options.budgets]
-    yield shlex.join(["python", "-m", "scripts.passk", *words])
+        flags = evaluation_flags(model, part, without_token, out / part.name)
+        yield shlex.join(["python", "-m", "scripts.prover_eval", *flags])
+    yield shlex.join(["python", "-m", "scripts.passk", *folders, "--budgets", *options.budgets])
 
 
-def evaluation_words(model: str, part: Part, options: BenchmarkOptions, path: Path) -> list[str]:
-    """Return the command line of `scripts.prover_eval` for one evaluation."""
-    words = ["--whole-proofs", "--samples", str(part.samples), "--model-path", model, "--datasets", part.dataset]
-    words += ["--split", part.split, "--output-dir", str(path), "--seed", str(options.seed)]
-    words += ["--proof-temperature", str(options.temperature), "--proof-max-new-tokens", str(options.max_tokens)]
-    words += ["--proof-seconds", str(options.timeout), "--lean-processes", str(options.lean_processes)]
-    words += ["--max-theorems", str(options.max_theorems)] if options.max_theorems else []
-    words += ["--prompt-format", options.prompt_format] if options.prompt_format else []
-    words += ["--device-type", options.device_type] if options.device_type else []
-    words += ["--lean-servers", *options.lean_servers] if options.lean_servers else []
-    words += ["--lean-token", options.lean_token] if options.lean_token else []
-    return [*words, "--continue"] if (path / SETTINGS).exists() else words
+def evaluation_flags(model: str, part: Part, options: BenchmarkOptions, path: Path) -> list[str]:
+    """Return the flags of `scripts.prover_eval` for one evaluation."""
+    flags = ["--whole-proofs", "--samples", str(part.samples), "--model-path", model, "--datasets", part.dataset]
+    flags += ["--split", part.split, "--output-dir", str(path), "--seed", str(options.seed)]
+    flags += ["--proof-temperature", str(options.temperature), "--proof-max-new-tokens", str(options.max_tokens)]
+    flags += ["--proof-seconds", str(options.timeout), "--lean-processes", str(options.lean_processes)]
+    if options.max_theorems:
+        flags += ["--max-theorems", str(options.max_theorems)]
+    if options.prompt_format:
+        flags += ["--prompt-format", options.prompt_format]
+    if options.device_type:
+        flags += ["--device-type", options.device_type]
+    return [*flags, *lean_flags(options.lean_servers, options.lean_token), *continue_flag(path)]
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -165,7 +177,7 @@ def main(argv: list[str] | None = None) -> int:
     parts = list(parts_of(options, out))
     for part in parts:
         with flags_as(FLAGS):
-            code = prover_eval.main(evaluation_words(args.model, part, options, out / part.name))
+            code = prover_eval.main(evaluation_flags(args.model, part, options, out / part.name))
         if code:
             return code
     file = out / f"generated_proofs_{options.save_file_name}.jsonl.gz"

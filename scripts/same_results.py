@@ -29,7 +29,7 @@ from nanoproof.common.errors import UserError, did_you_mean, run_main
 
 ROOT = Path(__file__).resolve().parents[1]
 FORMAT = 1
-NUM_THEOREMS = 40
+NUM_THEOREMS = 40  # of the benchmark's test split: what two searches try in some minutes
 VOLATILE = re.compile(
     r"^(nanoproof|lean|digest)$|(^|[_/])(at|started|since|seconds|time|times|date|duration|memory|rss|bytes|version|versions"
     r"|revision|commit|host|hardware|address|port|pid|path|dir|folder|command|argv|cwd|home|load|utilization|mfu)([_/]|$)"
@@ -104,9 +104,9 @@ class Checkout:
         if code not in good:
             raise UserError(f"{self.root}: {' '.join(command)[:200]} ended with exit code {code}; see {log}")
 
-    def run(self, module: str, *words: str, cwd: Path | None = None, good: Sequence[int] = (0,)) -> None:
+    def run(self, module: str, *arguments: str, cwd: Path | None = None, good: Sequence[int] = (0,)) -> None:
         """Run one of the commands. Raises UserError if its exit code is not among the good ones."""
-        self.call([sys.executable, "-m", module, *words], cwd, good)
+        self.call([sys.executable, "-m", module, *arguments], cwd, good)
 
     def revision(self) -> str:
         """Return the commit, with a `+` if files differ from it; "unknown" where there is no repository."""
@@ -115,7 +115,9 @@ class Checkout:
         changes = subprocess.run([*git, "status", "--porcelain", "-uno"], capture_output=True, text=True)
         if commit.returncode != 0:
             return "unknown"
-        return commit.stdout.strip() + ("+" if changes.stdout.strip() else "")
+        if changes.stdout.strip():
+            return f"{commit.stdout.strip()}+"
+        return commit.stdout.strip()
 
 
 # -- what all records begin with -----------------------------------------------------------------------------------
@@ -138,10 +140,11 @@ def make_base(checkout: Checkout, base: Path) -> None:
     checkout.run(
         "scripts.tok_train", "--vocab-size", "512", "--input", str(base / "transitions.jsonl"), "--out", tokenizer[1]
     )
-    words = ["--data", str(base / "transitions.jsonl"), *tokenizer, "--epochs", "1"]
-    checkout.run("nanoproof.sft", *SFT, *words, "--run-dir", str(base / "tactics"))
-    words = ["--data", str(base / "rows.json"), *tokenizer, "--epochs", "8"]
-    checkout.run("nanoproof.sft", *SFT, *words, "--run-dir", str(base / "proofs"))
+    flags = ["--data", str(base / "transitions.jsonl"), *tokenizer, "--epochs", "1"]
+    checkout.run("nanoproof.sft", *SFT, *flags, "--run-dir", str(base / "tactics"))
+    # Until it has them by heart: a network that proves nothing would be the same in every revision.
+    flags = ["--data", str(base / "rows.json"), *tokenizer, "--epochs", "8"]
+    checkout.run("nanoproof.sft", *SFT, *flags, "--run-dir", str(base / "proofs"))
 
 
 def write_theorems(benchmark: Path, file: Path) -> None:
@@ -175,32 +178,32 @@ def write_rows(stp: Path, base: Path) -> None:
 def evaluation(checkout: Checkout, base: Path, out: Path) -> None:
     """Evaluate forty theorems, by both searches."""
     for algorithm in ("best-first", "mcts"):
-        words = ["--model-path", str(base / "tactics"), "--datasets", str(base / "theorems.lean"), *ONE_BY_ONE]
-        words += ["--num-simulations", "16", "--max-gen-tokens", "32", "--search-algorithm", algorithm]
-        checkout.run("scripts.prover_eval", *words, "--output-dir", str(out / algorithm))
+        flags = ["--model-path", str(base / "tactics"), "--datasets", str(base / "theorems.lean"), *ONE_BY_ONE]
+        flags += ["--num-simulations", "16", "--max-gen-tokens", "32", "--search-algorithm", algorithm]
+        checkout.run("scripts.prover_eval", *flags, "--output-dir", str(out / algorithm))
 
 
 def whole_proofs(checkout: Checkout, base: Path, out: Path) -> None:
     """Let the network write twenty-four whole proofs."""
-    words = ["--model-path", str(base / "proofs"), "--datasets", str(base / "theorems.lean"), *ONE_BY_ONE]
-    words += ["--max-theorems", "6", "--whole-proofs", "--samples", "4", "--proof-max-new-tokens", "64"]
-    words += ["--output-dir", str(out / "eval")]
-    checkout.run("scripts.prover_eval", *words)
+    flags = ["--model-path", str(base / "proofs"), "--datasets", str(base / "theorems.lean"), *ONE_BY_ONE]
+    flags += ["--max-theorems", "6", "--whole-proofs", "--samples", "4", "--proof-max-new-tokens", "64"]
+    flags += ["--output-dir", str(out / "eval")]
+    checkout.run("scripts.prover_eval", *flags)
 
 
 def self_play(checkout: Checkout, base: Path, out: Path) -> None:
     """Play three rounds."""
-    words = ["--model-path", str(base / "proofs"), "--dataset-config", str(base / "config.json"), *ONE_BY_ONE]
-    words += ["--theorem-dict", str(base / "lemmas.json"), "--held-out", "none", "--rounds", "3"]
-    words += ["--samples-first", "4", "--samples", "4", "--max-tokens", "48", "--batch", "16"]
+    flags = ["--model-path", str(base / "proofs"), "--dataset-config", str(base / "config.json"), *ONE_BY_ONE]
+    flags += ["--theorem-dict", str(base / "lemmas.json"), "--held-out", "none", "--rounds", "3"]
+    flags += ["--samples-first", "4", "--samples", "4", "--max-tokens", "48", "--batch", "16"]
     # By default proofs that took longer weigh less, and no two runs agree on how long one took.
-    checkout.run("nanoproof.selfplay", *words, "--time-decay", "0", "--exp-dir", str(out / "rounds"))
+    checkout.run("nanoproof.selfplay", *flags, "--time-decay", "0", "--exp-dir", str(out / "rounds"))
 
 
 def finetuning(checkout: Checkout, base: Path, out: Path) -> None:
     """Finetune for sixty steps."""
-    words = ["--model-path", str(base / "tactics"), "--data", str(base / "transitions.jsonl"), "--epochs", "0.297"]
-    checkout.run("nanoproof.sft", *SFT, *words, "--run-dir", str(out / "run"))
+    flags = ["--model-path", str(base / "tactics"), "--data", str(base / "transitions.jsonl"), "--epochs", "0.297"]
+    checkout.run("nanoproof.sft", *SFT, *flags, "--run-dir", str(out / "run"))
 
 
 def reinforcement(checkout: Checkout, base: Path, out: Path) -> None:
@@ -213,9 +216,9 @@ def first_version(checkout: Checkout, base: Path, out: Path) -> None:
     folder = out / "first"
     shutil.copytree(base / "first", folder)
     run = folder / "rl" / "first_run"
-    words = ["--resume-from", str(run), "--num-steps", "3", "--lean-processes", "1"]
-    words += ["--eval-every", "never", "--no-eval-start", "--monitor-port", "none"]
-    checkout.run("nanoproof.rl", *words, cwd=folder)
+    flags = ["--resume-from", str(run), "--num-steps", "3", "--lean-processes", "1"]
+    flags += ["--eval-every", "never", "--no-eval-start", "--monitor-port", "none"]
+    checkout.run("nanoproof.rl", *flags, cwd=folder)
     # Actors go on beside the last training, with as many attempts as there is time for: nobody learns from these.
     log, metrics = run / "attempts_r0.jsonl", run / "metrics.jsonl"
     num_before = len((base / "first" / "rl" / "first_run" / log.name).read_text(encoding="utf-8").splitlines())
@@ -228,16 +231,15 @@ def own_repository(checkout: Checkout, base: Path, out: Path) -> None:
     """Trace the example repository, and prove what is open in it."""
     example = out / "example"
     shutil.copytree(base / "example", example)
-    shutil.rmtree(
-        checkout.home / "repos", ignore_errors=True
-    )  # of an earlier try: files as before are not traced again
+    # Of an earlier try: files that are as before are not traced again.
+    shutil.rmtree(checkout.home / "repos", ignore_errors=True)
     # 1 says that a file is not traced, or that something stays open: the example has both.
-    words = ["trace", str(example), "--name", "example", "--lean-processes", "1"]
-    checkout.run("nanoproof.repos", *words, good=(0, 1))
+    flags = ["--name", "example", "--lean-processes", "1"]
+    checkout.run("nanoproof.repos", "trace", str(example), *flags, good=(0, 1))
     shutil.copytree(checkout.home / "repos" / "example", out / "traced")
-    words = ["--policy", "solver-only", "--num-simulations", "8", "--lean-processes", "1"]
-    words += ["--report", str(out / "report")]
-    checkout.run("nanoproof.repos", "prove", str(example), *words, good=(0, 1))
+    flags = ["--policy", "solver-only", "--num-simulations", "8", "--lean-processes", "1"]
+    flags += ["--report", str(out / "report")]
+    checkout.run("nanoproof.repos", "prove", str(example), *flags, good=(0, 1))
 
 
 PARTS: dict[str, Callable[[Checkout, Path, Path], None]] = {
@@ -257,7 +259,8 @@ PARTS: dict[str, Callable[[Checkout, Path, Path], None]] = {
 def facts(value: Any, places: dict[str, str]) -> Any:
     """Return JSON data without what differs between equal runs; `places` maps folders to what stands for them."""
     if isinstance(value, dict):
-        return {facts(name, places): facts(item, places) for name, item in value.items() if not VOLATILE.search(name)}
+        kept = [name for name in value if not VOLATILE.search(name)]
+        return {facts(name, places): facts(value[name], places) for name in kept}
     if isinstance(value, list):
         return [facts(item, places) for item in value]
     if isinstance(value, str):
@@ -272,8 +275,11 @@ def values_of(file: Path, places: dict[str, str]) -> list[Any]:
         import torch
 
         def describe(tensor: Any) -> str:
-            data = tensor.contiguous().view(torch.uint8) if tensor.dim() else tensor.reshape(1).view(torch.uint8)
-            digest = hashlib.sha256(data.numpy().tobytes()).hexdigest()[:16]
+            # As bytes: numpy has no bfloat16, and a tensor without dimensions cannot be viewed as another type.
+            data = tensor.contiguous()
+            if not tensor.dim():
+                data = tensor.reshape(1)
+            digest = hashlib.sha256(data.view(torch.uint8).numpy().tobytes()).hexdigest()[:16]
             return f"{tensor.dtype} {list(tensor.shape)} {digest}"
 
         content = torch.load(file, map_location="cpu", weights_only=True)
@@ -281,10 +287,10 @@ def values_of(file: Path, places: dict[str, str]) -> list[Any]:
     text = file.read_text(encoding="utf-8")
     if file.suffix == ".json":
         return [facts(json.loads(text), places)]
-    values = []
-    for line in text.splitlines():
-        values.append(facts(json.loads(line) if file.suffix == ".jsonl" else line, places))
-    return values
+    lines: list[Any] = text.splitlines()
+    if file.suffix == ".jsonl":
+        lines = [json.loads(line) for line in lines]
+    return [facts(line, places) for line in lines]
 
 
 def outputs(folder: Path) -> Iterator[tuple[str, Path]]:
@@ -319,6 +325,7 @@ def record(code: Path, work: Path, out: Path, parts: Sequence[str]) -> None:
         raise UserError(f"--code {code}: no checkout of nanoproof")
     base, side = work / "base", work / out.stem
     if not (base / "finished").exists():
+        # Half of a base, of a record that was stopped, would be another one in the next record.
         shutil.rmtree(base, ignore_errors=True)
         base.mkdir(parents=True)
         print(f"making the networks and data in {base}", flush=True)
@@ -348,6 +355,7 @@ def recorded_before(out: Path, content: dict[str, Any]) -> dict[str, Any]:
     if not out.exists():
         return {}
     earlier = read_record(out)
+    # The commit does not say what these files were when the parts were recorded.
     if content["code"].endswith("+") or content["code"] == "unknown":
         return {}
     if any(earlier[name] != value for name, value in content.items()):
@@ -377,19 +385,22 @@ def read_record(file: Path) -> dict[str, Any]:
 def first_difference(before: Any, after: Any, place: str = "") -> str | None:
     """Say where two JSON values part, and how; None if they are equal. 1 and 1.0 are not equal, nor True and 1."""
     if isinstance(before, dict) and isinstance(after, dict):
-        for name in [*before, *(name for name in after if name not in before)]:
+        for name in before:
             if name not in after:
                 return f"{place}.{name}: only before"
-            if name not in before:
-                return f"{place}.{name}: only after"
             if difference := first_difference(before[name], after[name], f"{place}.{name}"):
                 return difference
+        for name in after:
+            if name not in before:
+                return f"{place}.{name}: only after"
         return None
     if isinstance(before, list) and isinstance(after, list):
         for index, (old, new) in enumerate(zip(before, after, strict=False)):
             if difference := first_difference(old, new, f"{place}[{index}]"):
                 return difference
-        return None if len(before) == len(after) else f"{place}: {len(before)} entries, now {len(after)}"
+        if len(before) != len(after):
+            return f"{place}: {len(before)} entries, now {len(after)}"
+        return None
     if type(before) is type(after) and before == after:
         return None
     return f"{place}: {shown(before)}, now {shown(after)}"
@@ -398,25 +409,36 @@ def first_difference(before: Any, after: Any, place: str = "") -> str | None:
 def shown(value: Any) -> str:
     """Return a value as JSON, of a long one the beginning."""
     text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 160 else text[:160] + "..."
+    if len(text) > 160:
+        return text[:160] + "..."
+    return text
 
 
 def differences(before: dict[str, list[Any]], after: dict[str, list[Any]]) -> Iterator[str]:
     """Yield for each file that differs how many of its records do, and where the first one does."""
-    nothing = object()
     for name in sorted(before.keys() | after.keys()):
-        if name not in after or name not in before:
-            yield f"{name}: only {'before' if name in before else 'after'}"
+        if name not in after:
+            yield f"{name}: only before"
             continue
-        unlike = []
-        for number, (old, new) in enumerate(zip_longest(before[name], after[name], fillvalue=nothing), 1):
-            if old is nothing or new is nothing:
-                unlike.append(f"record {number}: only {'after' if old is nothing else 'before'}")
-            elif difference := first_difference(old, new):
-                unlike.append(f"record {number}{difference}")
+        if name not in before:
+            yield f"{name}: only after"
+            continue
+        unlike = list(unlike_records(before[name], after[name]))
         if unlike:
             total = max(len(before[name]), len(after[name]))
             yield f"{name}: {len(unlike)} of {total} differ, first {unlike[0]}"
+
+
+def unlike_records(before: list[Any], after: list[Any]) -> Iterator[str]:
+    """Yield for each record of a file that differs where it does."""
+    nothing = object()  # None is a record
+    for number, (old, new) in enumerate(zip_longest(before, after, fillvalue=nothing), 1):
+        if old is nothing:
+            yield f"record {number}: only after"
+        elif new is nothing:
+            yield f"record {number}: only before"
+        elif difference := first_difference(old, new):
+            yield f"record {number}{difference}"
 
 
 def compare(before_file: Path, after_file: Path) -> bool:
@@ -432,8 +454,10 @@ def compare(before_file: Path, after_file: Path) -> bool:
     for part in common:
         old, new = before["parts"][part]["files"], after["parts"][part]["files"]
         lines = list(differences(old, new))
-        is_same = is_same and not lines
-        print(f"{part}: {count_of(old)}: {f'{len(lines)} files differ' if lines else 'equal'}")
+        verdict = "equal"
+        if lines:
+            is_same, verdict = False, f"{len(lines)} files differ"
+        print(f"{part}: {count_of(old)}: {verdict}")
         for line in lines:
             print(f"  {line}")
     for part in sorted(before["parts"].keys() ^ after["parts"].keys()):
@@ -455,7 +479,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     comparing.add_argument("after", type=Path)
     options = parser.parse_args(argv)
     if options.action == "compare":
-        return 0 if compare(options.before, options.after) else 1
+        return int(not compare(options.before, options.after))
     for part in options.only:
         if part not in PARTS:
             raise UserError(f"--only {part}: no such part{did_you_mean(part, PARTS)}")

@@ -65,45 +65,58 @@ class Commands:
     lock: IO[str] | None = None
     """A lock file that the commands hold as well, should they outlive this process."""
 
-    def run(self, stage: str, text: str, words: list[str], ranks: int = 1) -> None:
+    def run(self, stage: str, text: str, command: list[str], ranks: int = 1) -> None:
         """Print what happens, and run a module with its arguments (on several ranks)."""
-        launcher = ["torch.distributed.run", "--standalone", f"--nproc_per_node={ranks}", "-m"] if ranks > 1 else []
-        module, arguments = words[0], ["--", *words[1:]] if ranks > 1 else words[1:]
-        shown = f"torchrun {shlex.join(launcher[1:])} {module}" if launcher else f"python -m {module}"
-        shown = shown.replace("python -m scripts.", SCRIPTS)
+        module, arguments = command[0], command[1:]
+        if ranks > 1:
+            torchrun = ["--standalone", f"--nproc_per_node={ranks}", "-m", module]
+            launched = ["torch.distributed.run", *torchrun]
+            # Without it torchrun takes flags such as `--run` for its own.
+            arguments = ["--", *arguments]
+            shown = f"torchrun {shlex.join(torchrun)}"
+        else:
+            launched = [module]
+            # As a user types it, who may have the wheel and no `scripts` package beside it.
+            shown = f"python -m {module}".replace("python -m scripts.", SCRIPTS)
         print(f"\n== {text}\n   $ {shown} {shlex.join(arguments)}", flush=True)
         started = time.monotonic()
-        code = run_with_signals([sys.executable, "-m", *launcher, module, *arguments], environment(), self.lock)
+        code = run_with_signals([sys.executable, "-m", *launched, *arguments], environment(), self.lock)
+        # Several commands may be of one stage: all evaluations of a comparison are.
         self.seconds[stage] = round(self.seconds.get(stage, 0.0) + time.monotonic() - started, 1)
         if code != 0:
             raise StageFailed(stage, code)
 
-    def train(self, stage: str, text: str, words: list[str], run_dir: Path, ranks: int | None = None) -> None:
+    def train(self, stage: str, text: str, command: list[str], run_dir: Path, ranks: int | None = None) -> None:
         """Run a training stage to its end, from where it is. Raises UserError if it was stopped before."""
         if (run_dir / FINISHED).exists():
             return
+        # `model_N.json` is the manifest of a checkpoint of ours, `checkpoint-N` the folder of one of transformers.
         if any(run_dir.glob("model_*.json")) or any(run_dir.glob("checkpoint-*/nanoproof.json")):
-            words = [words[0], "--resume-from", str(run_dir)]
+            command = [command[0], "--resume-from", str(run_dir)]
         else:
+            # Begun, and nothing was saved: a run directory with files of an earlier run is refused.
             shutil.rmtree(run_dir, ignore_errors=True)
             # Absolute: a relative one is of $NANOPROOF_HOME.
-            words = [*words, "--run-dir", str(run_dir.absolute())]
-        self.run(stage, text, words, self.ranks if ranks is None else ranks)
+            command = [*command, "--run-dir", str(run_dir.absolute())]
+        if ranks is None:
+            ranks = self.ranks
+        self.run(stage, text, command, ranks)
+        # Ctrl-C ends training with a checkpoint and exit code 0.
         if not (run_dir / FINISHED).exists():
             raise UserError(f"the stage '{stage}' was stopped before its end; {run_dir} has what it did")
 
     def evaluate(
-        self, stage: str, text: str, words: list[str], out: Path, simulations: int
+        self, stage: str, text: str, policy: list[str], out: Path, simulations: int
     ) -> dict[str, dict[str, Any]]:
         """Score a policy on the held-out test theorems of both `SETS`; returns their summaries."""
         files = {name: out / evaluation_name(name) / "summary.json" for name in SETS}
         if not all(file.exists() for file in files.values()):
-            words = ["scripts.prover_eval", *words, "--datasets", *SETS, "--split", "test", *SAMPLING, *SEARCH]
-            words += ["--num-simulations", str(simulations), "--lean-processes", str(self.lean_processes)]
-            words += ["--device-type", "cpu", "--cpu-dtype", "auto", "--output-dir", str(out)]
-            words += ["--log-level", "warning", "--continue"]
+            command = ["scripts.prover_eval", *policy, "--datasets", *SETS, "--split", "test", *SAMPLING, *SEARCH]
+            command += ["--num-simulations", str(simulations), "--lean-processes", str(self.lean_processes)]
+            command += ["--device-type", "cpu", "--cpu-dtype", "auto", "--output-dir", str(out)]
+            command += ["--log-level", "warning", "--continue"]
             # In one process: the search waits for Lean's, and a second one takes three seconds to start.
-            self.run(stage, text, words)
+            self.run(stage, text, command)
         return {name: read_json(file) for name, file in files.items()}
 
     def data_and_tokenizer(self, tokenizer: Path) -> None:
@@ -114,30 +127,39 @@ class Commands:
             ["nanoproof.data.nanolean", "make"],
         )
         if not (tokenizer / "tokenizer.json").exists():
-            words = ["scripts.tok_train", "--vocab-size", "1024", "--out", str(tokenizer)]
-            self.run("tokenizer", "Training a tokenizer on it", words)
+            command = ["scripts.tok_train", "--vocab-size", "1024", "--out", str(tokenizer)]
+            self.run("tokenizer", "Training a tokenizer on it", command)
 
 
 def evaluation_name(dataset: str, split: str = "test") -> str:
     """Name the directory of an evaluation on a split of a set, below that of several."""
-    return f"eval_{dataset}" if split == "valid" else f"eval_{dataset}_{split}"
+    if split == "valid":
+        return f"eval_{dataset}"
+    return f"eval_{dataset}_{split}"
 
 
 def environment() -> dict[str, str]:
     """Return the environment of the commands."""
+    # This checkout first: another one may be installed, and the stages are to be of one revision.
+    paths = [str(REPO_ROOT)]
+    if os.environ.get("PYTHONPATH"):
+        paths.append(os.environ["PYTHONPATH"])
     return {
         **os.environ,
         "OMP_NUM_THREADS": "1",  # more, beside Lean processes on two cores, wait for each other
-        "PYTHONPATH": os.pathsep.join(filter(None, [str(REPO_ROOT), os.environ.get("PYTHONPATH")])),
+        "PYTHONPATH": os.pathsep.join(paths),
     }
 
 
 def keep_settings(file: Path, settings: dict[str, Any]) -> None:
     """Record the settings of what is in a folder, which is made. Raises UserError if it was begun with others."""
-    earlier = read_json(file) if file.exists() else settings
-    changed = [
-        f"{name} was {earlier.get(name)}, is {value}" for name, value in settings.items() if earlier.get(name) != value
-    ]
+    earlier = settings
+    if file.exists():
+        earlier = read_json(file)
+    changed = []
+    for name, value in settings.items():
+        if earlier.get(name) != value:
+            changed.append(f"{name} was {earlier.get(name)}, is {value}")
     if changed:
         out = file.parent
         raise UserError(
@@ -169,7 +191,9 @@ def run_with_signals(command: list[str], environment: dict[str, str], lock: IO[s
     It is told to end when this process is killed, too: else a stage of half an hour goes on, and torchrun with it.
     """
     command = [sys.executable, "-I", launch.__file__, str(os.getpid()), "SIGTERM", "0", *command]
-    inherited = () if lock is None else (lock.fileno(),)
+    inherited: tuple[int, ...] = ()
+    if lock is not None:
+        inherited = (lock.fileno(),)
     started: list[subprocess.Popen[bytes]] = []
     stop_requested = threading.Event()
 
@@ -196,6 +220,7 @@ def run_with_signals(command: list[str], environment: dict[str, str], lock: IO[s
 
 def checkpoint_steps(run_dir: Path) -> list[int]:
     """Return the steps of a run's checkpoints in order. Raises UserError if there is none."""
+    # By number: `model_1000` stands before `model_200` in the order of names.
     steps = sorted(int(file.stem.removeprefix("model_")) for file in run_dir.glob("model_*.json"))
     if not steps:
         raise UserError(f"{run_dir} holds no checkpoint")
@@ -214,8 +239,8 @@ def read_metrics(run_dir: Path) -> list[dict[str, Any]]:
 
 def hms(seconds: float) -> str:
     """Format seconds as H:M:S, at least one."""
-    whole = max(1, round(seconds))
-    return f"{whole // 3600}:{whole // 60 % 60:02}:{whole % 60:02}"
+    minutes, last_seconds = divmod(max(1, round(seconds)), 60)
+    return f"{minutes // 60}:{minutes % 60:02}:{last_seconds:02}"
 
 
 class PeakMemory(threading.Thread):
@@ -228,11 +253,12 @@ class PeakMemory(threading.Thread):
     def run(self) -> None:
         process = psutil.Process()
         while True:
+            # Pages that processes share count once for each: an upper bound of what the machine needs.
             total = 0
             for member in [process, *process.children(recursive=True)]:
                 try:
                     total += member.memory_info().rss
                 except psutil.Error:
-                    continue
+                    continue  # it ended meanwhile
             self.peak_bytes = max(self.peak_bytes, total)
             time.sleep(0.5)

@@ -75,7 +75,9 @@ def rows(options: PlanOptions) -> list[Row]:
         return f"{count / 1e9:.2f}B tokens, {count * flops_per_token(config):.1e} FLOPs"
 
     rl_seconds = duration(options.rl_time, "--rl-time")
-    rl_hours = None if rl_seconds is None else rl_seconds / 3600
+    rl_hours = None
+    if rl_seconds is not None:
+        rl_hours = rl_seconds / 3600
     proving = EVALUATIONS * THEOREMS * SIMULATIONS * SECONDS_PER_SIMULATION / options.lean_processes / 3600
     read = NEMOTRON_BYTES_PER_TOKEN * NEMOTRON_TOKENS / NEMOTRON_SHARDS * shards / GB
     midtrain = LEANGITHUB_TOKENS
@@ -104,11 +106,16 @@ def page(options: PlanOptions) -> str:
         f"The whole pipeline, depth {options.depth}, {options.gpus} x {options.gpu}: ESTIMATES, nothing is measured",
         f"  {'stage':<11}{'hours':>7}{'disk GB':>9}  {'what it is':<55}leaves behind",
     ]
+    all_hours = all_gigabytes = 0.0
     for row in plan:
-        hours = "?" if row.hours is None else f"{row.hours:.1f}"
+        # RL without an end has no hours.
+        hours = "?"
+        if row.hours is not None:
+            hours = f"{row.hours:.1f}"
+            all_hours += row.hours
+        all_gigabytes += row.gigabytes
         lines.append(f"  {row.name:<11}{hours:>7}{row.gigabytes:>9.0f}  {row.work:<55}{row.leaves}")
-    known = sum(row.hours for row in plan if row.hours is not None)
-    lines.append(f"  {'together':<11}{known:>7.1f}{sum(row.gigabytes for row in plan):>9.0f}")
+    lines.append(f"  {'together':<11}{all_hours:>7.1f}{all_gigabytes:>9.0f}")
     assumptions = (
         f"{100 * options.mfu:.0f}% of the GPUs' peak",
         f"nemotron {NEMOTRON_TOKENS / 1e9:.0f}B tokens at {NEMOTRON_BYTES_PER_TOKEN:g} bytes",

@@ -21,6 +21,8 @@ from nanoproof.evaluation.summary import checked_by, headline, repeats_report, s
 __test__ = False  # a command, not a test: pytest leaves it alone
 
 ALL_RUNS = "repeats.json"
+OF_ALL_RUNS = ("dataset", "split", "simulations", "policy", "model", "versions")
+"""What the summaries of all runs have in common."""
 
 
 @dataclass(frozen=True)
@@ -47,13 +49,15 @@ class Repeats:
         jobs.append(job)
         print(f"run {len(jobs)} of {self.num_runs}, seed {summary['seed']}: {headline(summary)}", flush=True)
         if len(jobs) == self.num_runs:
-            numbers = summarize_repeats([each.files.attempts() for each in jobs])
-            names = ("dataset", "split", "simulations", "policy", "model", "versions")
-            settings = {name: value for name, value in summary["settings"].items() if name != "seed"}
-            seeds = [each.files.settings.seed for each in jobs]
-            whole = {**{name: summary[name] for name in names}, **numbers, "seeds": seeds, "settings": settings}
-            atomic_write_json(path / ALL_RUNS, whole)
-            print("\n".join(filter(None, [repeats_report(whole), checked_by(summary), f"  -> {path}"])), flush=True)
+            # All runs have the same settings but for their seeds, so those of the last one say what was done.
+            settings = dict(summary["settings"])
+            settings.pop("seed", None)
+            repeats = {name: summary[name] for name in OF_ALL_RUNS}
+            repeats |= summarize_repeats([finished.files.attempts() for finished in jobs])
+            repeats["seeds"] = [finished.files.settings.seed for finished in jobs]
+            repeats["settings"] = settings
+            atomic_write_json(path / ALL_RUNS, repeats)
+            print("\n".join(filter(None, [repeats_report(repeats), checked_by(summary), f"  -> {path}"])), flush=True)
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -64,12 +68,12 @@ def main(argv: list[str] | None = None) -> int:
     parser.set_defaults(split="test")
     args = parse_eval_args(parser, argv)
     runs = Repeats(from_args(RepeatOptions, args).num_runs)
-    targets = [
-        Target(target.model, target.dataset, target.path / f"run_{number}")
-        for target in plan(from_args(EvalOptions, args), kind="repeats")
-        for number in range(runs.num_runs)
-    ]
-    seeds = [args.seed + index % runs.num_runs for index in range(len(targets))]
+    targets: list[Target] = []
+    seeds: list[int] = []
+    for target in plan(from_args(EvalOptions, args), kind="repeats"):
+        for number in range(runs.num_runs):
+            targets.append(Target(target.model, target.dataset, target.path / f"run_{number}"))
+            seeds.append(args.seed + number)
     from nanoproof.evaluation.command import opened  # what imports torch comes after the options, which may be mistyped
 
     try:

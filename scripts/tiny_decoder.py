@@ -10,10 +10,9 @@ from typing import Any, Literal
 
 from nanoproof.common.config import Parser, add_flags, check, from_args, opt, validate
 from nanoproof.common.errors import run_main
-from nanoproof.common.files import atomic_write_json, read_json
 from nanoproof.common.run_dir import home
-from nanoproof.model.tokenizer import TOKENIZER_FILE, Tokenizer
-from scripts.export_model import DECODER, write_tokenizer_config
+from nanoproof.model.tokenizer import Tokenizer
+from scripts.export_model import save_tokenizer
 
 
 @dataclass(frozen=True)
@@ -40,9 +39,7 @@ def make_decoder(folder: Path, tokenizer: Tokenizer, options: DecoderOptions) ->
 
     library = transformers_library()
     folder.mkdir(parents=True, exist_ok=True)
-    tokenizer.save(folder / TOKENIZER_FILE)
-    atomic_write_json(folder / TOKENIZER_FILE, {**read_json(folder / TOKENIZER_FILE), "decoder": DECODER})
-    write_tokenizer_config(tokenizer, options.positions, folder)
+    save_tokenizer(tokenizer, folder, options.positions)
     heads = options.width // 32
     ends = {"bos_token_id": tokenizer.bos, "eos_token_id": tokenizer.eos, "pad_token_id": tokenizer.pad}
     shape: dict[str, Any] = {
@@ -57,9 +54,10 @@ def make_decoder(folder: Path, tokenizer: Tokenizer, options: DecoderOptions) ->
         config = library.GPT2Config(**shape)
     else:
         # A quarter of the heads for keys and values, and gated layers of 8/3 of the width, as published networks.
-        more = {"num_key_value_heads": max(1, heads // 4), "intermediate_size": options.width * 8 // 3}
+        shape |= {"num_key_value_heads": max(1, heads // 4), "intermediate_size": options.width * 8 // 3}
         kinds = {"llama": library.LlamaConfig, "qwen2": library.Qwen2Config}
-        config = kinds[options.shape](**shape, **more, tie_word_embeddings=options.shape == "qwen2")
+        config = kinds[options.shape](**shape, tie_word_embeddings=options.shape == "qwen2")
+    # transformers draws the weights from torch's own generator.
     torch.manual_seed(options.seed)
     network = library.AutoModelForCausalLM.from_config(config)
     network.save_pretrained(folder)

@@ -40,12 +40,16 @@ BUILT = "built"
 def default_name() -> str:
     """Return the tokenizer in $NANOPROOF_HOME if there is one, else `built`."""
     own = home() / "tokenizer"
-    return str(own) if (own / TOKENIZER_FILE).exists() else BUILT
+    if (own / TOKENIZER_FILE).exists():
+        return str(own)
+    return BUILT
 
 
 def named_tokenizer(name: str) -> Tokenizer:
     """`built`, or a tokenizer file or directory. Raises UserError if it is missing."""
-    return gpt2_tokenizer() if name == BUILT else Tokenizer.load(Path(name).expanduser())
+    if name == BUILT:
+        return gpt2_tokenizer()
+    return Tokenizer.load(Path(name).expanduser())
 
 
 @dataclass(frozen=True)
@@ -64,16 +68,17 @@ def write_tokenizer(tokenizer: Tokenizer, out: Path, made_from: dict[str, object
         atomic_write_json(out / META_FILE, meta)
     except OSError as error:
         raise UserError(f"--out {out}: cannot write there: {error.strerror}") from error
+    # Markers in a text are text, whoever wrote it, and never the tokens that bound a state.
     check_same(out, [*SAMPLES.values(), " ".join(MARKERS)])
 
 
 def check_same(directory: Path, texts: list[str]) -> None:
     """Assert that both forms in `directory` encode these texts alike, and that decoding gives the texts back."""
-    loaded = Tokenizer.load(directory)
-    other, plain = load_tiktoken(directory), tokenizers.Tokenizer.from_file(str(directory / TOKENIZER_FILE))
+    loaded, of_tiktoken = Tokenizer.load(directory), load_tiktoken(directory)
+    of_library = tokenizers.Tokenizer.from_file(str(directory / TOKENIZER_FILE))  # without what our class adds to it
     for text in texts:
         tokens = loaded.encode(text)
-        assert tokens == other.encode_ordinary(text) == plain.encode(text).ids, "the two forms differ"
+        assert tokens == of_tiktoken.encode_ordinary(text) == of_library.encode(text).ids, "the two forms differ"
         assert loaded.decode(tokens) == text, "decoding does not give the text back"
 
 
@@ -82,7 +87,7 @@ def main(argv: list[str] | None = None) -> int:
     parser = Parser(prog="python -m scripts.tok_build", description=(__doc__ or "").splitlines()[0])
     add_flags(parser, BuildOptions)
     options = from_args(BuildOptions, parser.parse_args(argv))
-    out = Path(options.out).expanduser() if options.out else home() / "tokenizer"
+    out = Path(options.out or home() / "tokenizer").expanduser()
     tokenizer = gpt2_tokenizer()
     write_tokenizer(tokenizer, out, {"merges": "gpt2", "pattern": "gpt2"})
     print(f"{tokenizer.vocab_size:,} tokens (fingerprint {tokenizer.fingerprint}), written to {out / TOKENIZER_FILE}")

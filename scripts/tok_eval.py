@@ -69,11 +69,11 @@ class Score:
 
 def load_tokenizers(names: tuple[str, ...]) -> dict[str, Tokenizer]:
     """Load the tokenizers of --tokenizer by name, after plain GPT-2. Raises UserError if one is missing."""
-    found = {BASELINE: gpt2_tokenizer(())}
-    for name in names or dict.fromkeys((BUILT, default_name())):
-        if name not in found:
-            found[name] = named_tokenizer(name)
-    return found
+    tokenizers = {BASELINE: gpt2_tokenizer(())}  # without Lean's symbols
+    for name in names or (BUILT, default_name()):
+        if name not in tokenizers:
+            tokenizers[name] = named_tokenizer(name)
+    return tokenizers
 
 
 def count(kind: str, texts: Iterable[str], tokenizers: dict[str, Tokenizer]) -> list[Score]:
@@ -81,16 +81,20 @@ def count(kind: str, texts: Iterable[str], tokenizers: dict[str, Tokenizer]) -> 
     characters = num_bytes = 0
     tokens = dict.fromkeys(tokenizers, 0)
     for batch in _batches(texts):
-        characters += sum(map(len, batch))
-        num_bytes += sum(len(text.encode("utf-8")) for text in batch)
+        for text in batch:
+            characters += len(text)
+            num_bytes += len(text.encode("utf-8"))
         for name, tokenizer in tokenizers.items():
             for text, encoded in zip(batch, tokenizer.encode_batch(batch)):
+                # Fewer tokens by losing something would be no merit.
                 assert tokenizer.decode(encoded) == text, f"{name} does not give a text back"
                 tokens[name] += len(encoded)
     if characters == 0:
         raise UserError(f"--input {kind}: there is no text in it")
-    plain = tokens[BASELINE]
-    return [Score(kind, name, characters, num_bytes, tokens[name], tokens[name] / plain) for name in tokenizers]
+    scores = []
+    for name, count_of_name in tokens.items():
+        scores.append(Score(kind, name, characters, num_bytes, count_of_name, count_of_name / tokens[BASELINE]))
+    return scores
 
 
 def _batches(texts: Iterable[str]) -> Iterable[list[str]]:
@@ -106,13 +110,20 @@ def _batches(texts: Iterable[str]) -> Iterable[list[str]]:
 def score_table(scores: list[Score]) -> list[str]:
     """Render the scores as a table, kind by kind."""
     rows: list[tuple[object, ...]] = []
-    for index, score in enumerate(scores):
-        again = index > 0 and scores[index - 1].kind == score.kind
-        if not again and index:
-            rows.append(())
-        change = None if score.tokenizer == BASELINE else f"{100 * (score.relative - 1):+.1f}%"
+    last_kind = None
+    for score in scores:
+        # A kind is named in its first row, with an empty line above.
+        kind = None
+        if score.kind != last_kind:
+            kind = score.kind
+            if rows:
+                rows.append(())
+        last_kind = score.kind
+        change = None
+        if score.tokenizer != BASELINE:
+            change = f"{100 * (score.relative - 1):+.1f}%"
         rates = (f"{score.bytes_per_token:.2f}", f"{score.tokens_per_character:.3f}", change)
-        rows.append((None if again else score.kind, score.tokenizer, score.tokens, *rates))
+        rows.append((kind, score.tokenizer, score.tokens, *rates))
     headers = ("kind", "tokenizer", ">tokens", ">bytes/token", ">tokens/char", f">tokens vs {BASELINE}")
     return table(headers, rows, Paint())
 
@@ -125,12 +136,17 @@ def main(argv: list[str] | None = None) -> int:
     if not options.samples and not options.input:
         raise UserError("--no-samples leaves nothing to compare on; give texts with --input")
     tokenizers = load_tokenizers(options.tokenizer)
-    kinds: dict[str, Iterable[str]] = {kind: [text] for kind, text in SAMPLES.items()} if options.samples else {}
-    kinds |= {source: read_texts(source, options.max_chars) for source in options.input}
-    scores = [score for kind, texts in kinds.items() for score in count(kind, texts, tokenizers)]
-    sizes = ", ".join(f"{name} {each.num_text_tokens:,}" for name, each in tokenizers.items())
-    last = "round trip: every text came back the same from every tokenizer"
-    print_lines([*score_table(scores), "", f"text tokens: {sizes}", last])
+    kinds: dict[str, Iterable[str]] = {}
+    if options.samples:
+        kinds |= {kind: [text] for kind, text in SAMPLES.items()}
+    for source in options.input:
+        kinds[source] = read_texts(source, options.max_chars)
+    scores: list[Score] = []
+    for kind, texts in kinds.items():
+        scores += count(kind, texts, tokenizers)
+    sizes = ", ".join(f"{name} {tokenizer.num_text_tokens:,}" for name, tokenizer in tokenizers.items())
+    round_trip = "round trip: every text came back the same from every tokenizer"
+    print_lines([*score_table(scores), "", f"text tokens: {sizes}", round_trip])
     if options.json:
         try:
             atomic_write_json(Path(options.json), [score.to_json() for score in scores])

@@ -9,6 +9,7 @@ With --tactic or --depth the text is a proof state, and what is shown is the sam
 markers by their names. NO_COLOR switches colours off.
 """
 
+import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -69,11 +70,14 @@ def sample_tokens(tokenizer: Tokenizer, text: str, options: ShowOptions) -> list
         return tokenizer.encode(text)
     from nanoproof.data.transitions.packing import ExampleLimits, encode_transition  # imports torch
 
-    limits = ExampleLimits(*[sys.maxsize] * 3)
+    limits = ExampleLimits(*[sys.maxsize] * 3)  # what training would leave out is shown too
     example = encode_transition(tokenizer, Transition(text, options.tactic or "", options.depth or 1), limits)
     assert example is not None
+    # Both follow the same state: training encodes it once for them.
     tactic, value = example.continuations
-    return [*example.prefix, *(value if options.tactic is None else tactic).tokens]
+    if options.tactic is None:
+        return [*example.prefix, *value.tokens]
+    return [*example.prefix, *tactic.tokens]
 
 
 def visible(tokenizer: Tokenizer, token: int) -> str:
@@ -85,46 +89,56 @@ def visible(tokenizer: Tokenizer, token: int) -> str:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
         return f"<{data.hex(' ')}>"
-    return "".join(_visible_character(character) for character in text)
+    return "".join(map(_visible_character, text))
 
 
 def _visible_character(character: str) -> str:
     if character in "\n\t\r":
         return {"\n": "⏎\n", "\t": "⇥", "\r": "␍"}[character]
-    return character if character.isprintable() else f"<U+{ord(character):04X}>"
+    if not character.isprintable():
+        return f"<U+{ord(character):04X}>"
+    return character
 
 
 def render(tokenizer: Tokenizer, tokens: Sequence[int], color: bool) -> str:
     """Render the tokens in a row: in alternating colours, or with bars between them."""
     if not color:
         return BAR.join(visible(tokenizer, token) for token in tokens)
-    parts = []
+    colored = ""
     for index, token in enumerate(tokens):
-        is_marker = token >= tokenizer.num_text_tokens
-        style = MARKER_STYLE if is_marker else f"\x1b[97;48;5;{BACKGROUNDS[index % len(BACKGROUNDS)]}m"
-        lines = visible(tokenizer, token).split("\n")
-        parts.append("\n".join(f"{style}{line}{RESET}" if line else "" for line in lines))
-    return "".join(parts)
+        style = f"\x1b[97;48;5;{BACKGROUNDS[index % len(BACKGROUNDS)]}m"
+        if token >= tokenizer.num_text_tokens:
+            style = MARKER_STYLE
+        text = visible(tokenizer, token)
+        # The colour ends with the line: a terminal would fill the next one with it to its right edge.
+        colored += re.sub(r"[^\n]+", rf"{style}\g<0>{RESET}", text)
+    return colored
 
 
 def listing(tokenizer: Tokenizer, tokens: Sequence[int]) -> str:
     """Render one token per line: number, bytes, text."""
     sizes = tokenizer.token_bytes()
-    return "\n".join(
-        f"{token:>6}  {sizes[token]:>3}  {visible(tokenizer, token).replace(chr(10), '')}" for token in tokens
-    )
+    lines = []
+    for token in tokens:
+        text = visible(tokenizer, token).replace("\n", "")
+        lines.append(f"{token:>6}  {sizes[token]:>3}  {text}")
+    return "\n".join(lines)
 
 
 def summary(tokenizer: Tokenizer, tokens: Sequence[int]) -> str:
     """Counts of tokens, characters and bytes."""
-    num_bytes = int(tokenizer.token_bytes()[list(tokens)].sum()) if tokens else 0
-    words = [f"{len(tokens)} tokens", f"{len(tokenizer.decode(tokens))} characters", f"{num_bytes} bytes"]
-    markers = sum(token >= tokenizer.num_text_tokens for token in tokens)
+    sizes = tokenizer.token_bytes()
+    num_bytes = markers = 0
+    for token in tokens:
+        num_bytes += int(sizes[token])
+        markers += token >= tokenizer.num_text_tokens
+    counts = [f"{len(tokens)} tokens", f"{len(tokenizer.decode(tokens))} characters", f"{num_bytes} bytes"]
+    # With markers, which have no bytes, the rate would be none of the text's.
     if markers:
-        words.append(f"{markers} of the tokens are markers")
+        counts.append(f"{markers} of the tokens are markers")
     elif tokens:
-        words.append(f"{num_bytes / len(tokens):.2f} bytes per token")
-    return ", ".join(words)
+        counts.append(f"{num_bytes / len(tokens):.2f} bytes per token")
+    return ", ".join(counts)
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -144,8 +158,10 @@ def main(argv: list[str] | None = None) -> int:
             raise UserError(f"--ids must be >= 0 and < {tokenizer.vocab_size}, got {wrong[0]}")
     else:
         tokens = sample_tokens(tokenizer, read_text(args.text, options.file), options)
-    print(listing(tokenizer, tokens) if options.list else render(tokenizer, tokens, use_color()))
-    if not options.list:
+    if options.list:
+        print(listing(tokenizer, tokens))
+    else:
+        print(render(tokenizer, tokens, use_color()))
         print(" ".join(map(str, tokens)))
     print(summary(tokenizer, tokens))
     return 0

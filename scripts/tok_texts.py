@@ -20,16 +20,17 @@ def read_texts(source: str, max_chars: int | None = None) -> Iterator[str]:
     Parquet files and JSON lines have a column or field `text`; LeanTree JSONL gives its states and tactics; every other
     file is UTF-8 text. Raises UserError, for --input, if something cannot be read.
     """
-    left = max_chars
+    remaining = max_chars
     for file in _files(source):
         try:
             for text in _file_texts(file):
-                if left is not None:
-                    text = text[:left]
-                    left -= len(text)
+                # A part of the last text: one book of ten megabytes must not be all or nothing.
+                if remaining is not None:
+                    text = text[:remaining]
+                    remaining -= len(text)
                 if text:
                     yield text
-                if left == 0:
+                if remaining == 0:
                     return
         except UserError as error:
             raise UserError(f"--input {source}: {error}") from error

@@ -8,6 +8,7 @@ What is written is what tok_build writes, both for `tokenizers` and for `tiktoke
 language and Lean, GPT-2's vocabulary needs no training: python -m scripts.tok_build.
 """
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -59,9 +60,11 @@ def main(argv: list[str] | None = None) -> int:
     parser = Parser(prog="python -m scripts.tok_train", description=(__doc__ or "").splitlines()[0])
     add_flags(parser, TrainOptions)
     options = from_args(TrainOptions, parser.parse_args(argv))
-    out = Path(options.out).expanduser() if options.out else home() / "tokenizer"
+    out = Path(options.out or home() / "tokenizer").expanduser()
     counter = TextCounter()
-    texts = counter.count(text for source in options.input for text in read_texts(source, options.max_chars))
+    # One after the other, as they are read: all inputs together may be larger than the memory.
+    inputs = (read_texts(source, options.max_chars) for source in options.input)
+    texts = counter.count(itertools.chain.from_iterable(inputs))
     tokenizer = train_tokenizer(texts, options.vocab_size, options.pattern)
     if counter.characters == 0:
         raise UserError(f"--input {' '.join(options.input)}: there is no text in it")

@@ -1,13 +1,16 @@
-"""Options, filters and output that the inspect_* commands share."""
+"""Options, filters and output that the inspect_* commands share, and the file of `--json` of those and others."""
 
 import json
 import random
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import Any, TypeVar
 
 from nanoproof.common.config import opt, validate
+from nanoproof.common.errors import UserError
+from nanoproof.common.files import atomic_write_json
 from nanoproof.common.terminal import Paint, printable
 
 T = TypeVar("T")
@@ -31,7 +34,9 @@ class ViewOptions:
         """Choose the items to show, in their order."""
         if self.sample is None or len(items) <= self.max:
             return list(items[: self.max])
-        return [items[index] for index in sorted(random.Random(self.sample).sample(range(len(items)), self.max))]
+        # Drawn as numbers and sorted: a choice keeps the order, in which neighbours belong together.
+        chosen = random.Random(self.sample).sample(range(len(items)), self.max)
+        return [items[index] for index in sorted(chosen)]
 
 
 def matches(patterns: Sequence[str], text: str) -> bool:
@@ -42,6 +47,14 @@ def matches(patterns: Sequence[str], text: str) -> bool:
 def contains(wanted: str | None, *texts: str) -> bool:
     """Return whether one of the texts contains the wanted one, regardless of case."""
     return wanted is None or any(wanted.casefold() in text.casefold() for text in texts)
+
+
+def write_json_option(file: str, value: Any) -> None:
+    """Write what `--json` asks for. Raises UserError if that is not possible."""
+    try:
+        atomic_write_json(Path(file), value)
+    except OSError as error:
+        raise UserError(f"cannot write --json {file}: {error.strerror}") from error
 
 
 def json_lines(records: Iterable[Any]) -> Iterator[str]:
@@ -64,4 +77,8 @@ def indented(text: str, margin: str = "  ") -> Iterator[str]:
 
 def heading(text: str, paint: Paint, *details: object) -> str:
     """Render the line above something shown in full."""
-    return paint(printable(text), "bold", "cyan") + "".join(f"  {paint(str(each), 'dim')}" for each in details if each)
+    line = paint(printable(text), "bold", "cyan")
+    for detail in details:
+        if detail:
+            line += f"  {paint(str(detail), 'dim')}"
+    return line

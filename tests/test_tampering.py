@@ -13,6 +13,7 @@ from nanolean.tests.library import base
 from nanolean.tools import check as check_tool
 from nanoproof.evaluation import results
 from nanoproof.evaluation.results import EvalSettings, EvaluationFiles
+from nanoproof.evaluation.summary import theorem_key
 from nanoproof.lean.source import splice
 from nanoproof.lean.types import Theorem
 from nanoproof.prover.attempt import Attempt
@@ -187,6 +188,29 @@ def test_a_record_that_was_tampered_with_does_not_help(
     record.write_text(record.read_text().replace(old, new, 1))  # in the theorem, which comes first, alone
     code, said = check(proofs, capsys)
     assert code == 1 and "refused: swap in" in said and f"refused: {proofs / SWAP}" in said
+
+
+def test_code_on_record_does_not_hide_behind_a_plain_proof_of_the_same_id(
+    proofs: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts: list[str] = []
+
+    def reading(words: Sequence[str], cwd: str | None, seconds: float) -> tuple[int, str]:
+        texts.extend(Path(name).read_text() for name in words[5:])
+        return in_this_process(words, cwd, seconds)
+
+    monkeypatch.setattr(lean_command, "run", reading)
+    record = proofs.parent / "results.jsonl"
+    swap = next(line for line in record.read_text().splitlines(keepends=True) if "theorem swap" in line)
+    # A disproof has no file, so that nothing is missing in the folder.
+    with_code = swap.replace("theorem swap", "#eval 1\\ntheorem swap").replace('"proven"', '"disproven"')
+    record.write_text(with_code + record.read_text())
+    # Files of one id have hashes in their names.
+    theorems = [attempt.theorem for attempt in results.read_attempts(record)]
+    (proofs / SWAP).rename(proofs / results.proof_names(theorems)[theorem_key(theorems[1])])
+    code, said = check(proofs, capsys)
+    assert code == 1 and "refused: swap in" in said
+    assert texts and not any("#eval" in text for text in texts)
 
 
 ALONE = {
