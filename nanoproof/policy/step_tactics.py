@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import chain, combinations, islice, zip_longest
 
+from nanoproof.lean.lexical import CLOSING, OPENING
 from nanoproof.lean.types import Goal, Hypothesis, ProtocolError, parse_state
 from nanoproof.policy import printed_types as printed
 from nanoproof.policy.certificate_steps import CertificateSteps
@@ -25,6 +26,8 @@ from nanoproof.retrieval.corpus import CorpusPremise
 
 LONGEST_STEP = 250
 """Characters; what is longer is not what people write, nor what a network learns from."""
+_NEGATIONS = {"∀": ("Classical.not_forall", ("x", "h")), "→": ("Classical.not_imp", ("h", "h"))}
+"""What the negation of a proposition says, by its connective, and the names of what it is taken apart to."""
 _IF = re.compile(r"(?<![\w.'])if\s+(?:(?P<name>\w+)\s*:\s*)?(?P<condition>.+?)\s+then(?![\w.'])", re.DOTALL)
 _NAMES = ("h", "h1", "h2", "h3", "h4", "h5", "h6", "h7", "h8", "h9")
 
@@ -154,6 +157,12 @@ class _Enumeration:
         pattern = self._pattern(type_, [])
         if pattern.startswith("⟨"):
             return f"obtain {pattern} := {term}"
+        for negated, (lemma, pattern) in _NEGATIONS.items():
+            inner = printed.stripped(type_[1:])
+            if type_[:1] == ("¬",) and (inner[:1] == (negated,) or printed.sides(inner, negated) is not None):
+                names: list[str] = []
+                written = [self._named(wanted, names) for wanted in pattern]
+                return f"obtain ⟨{', '.join(written)}⟩ := {lemma}.mp {term if printed.is_name(term) else f'({term})'}"
         sides = printed.split_at(type_, ("∨",))
         if len(sides) > 1 and printed.is_term(type_, ("∨", "∧", "¬", *printed.RELATIONS)):
             patterns = []
@@ -392,9 +401,21 @@ class _Enumeration:
                 if not variables.intersection(condition):
                     yield f"by_cases {self._new_hypothesis()} : {match['condition']}"
         yield from self._undecided()
+        yield from self._quantified_parts()
         # Lean finds the `if` or `match` itself, also where its condition holds a bound variable.
         if "if" in self._target or "match" in self._target:
             yield "split"
+
+    def _quantified_parts(self) -> Iterator[str]:
+        """Yield `by_cases` on `∀ y, Q y` inside of the goal, as in `∃ x, P x → ∀ y, P y`: the witness depends on it."""
+        for place, token in enumerate(self._target):
+            if token == "∀" and place > 0:
+                end = place
+                while end < len(self._target) and self._target[end] not in CLOSING:
+                    end = printed.closing(self._target, end) + 1 if self._target[end] in OPENING else end + 1
+                part = self._target[place:end]
+                if printed.bound_names(self._target[:place]).isdisjoint(part):
+                    yield f"by_cases {self._new_hypothesis()} : {printed.text_of(part)}"
 
     def _undecided(self) -> Iterator[str]:
         """Yield `by_cases` on what an implication of the context needs: whether its premise holds, for some value."""

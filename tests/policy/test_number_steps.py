@@ -492,6 +492,19 @@ LARGER = """def larger : Nat → Nat → Nat
         ),
         (
             "",
+            "{α : Type} (a : α) (p : α → Prop) : ∃ x, p x → ∀ y, p y",
+            [
+                "by_cases h : ∀ (y : α), p y",
+                "refine ⟨a, ?_⟩",
+                "solver simp_all",
+                "obtain ⟨x, h1⟩ := Classical.not_forall.mp h",
+                "refine ⟨x, ?_⟩",
+                "solver simp_all",
+            ],
+        ),
+        ("", "(p q : Prop) (h : ¬(p → q)) : p ∧ ¬q", ["obtain ⟨h1, h2⟩ := Classical.not_imp.mp h", "solver simp_all"]),
+        (
+            "",
             "(p : Nat) (hp : ∀ d, d ∣ p → d = 1 ∨ d = p) (h : 3 ≤ p) : p % 2 = 1",
             [
                 "rcases Nat.mod_two_eq_zero_or_one p",
