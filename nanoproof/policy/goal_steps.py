@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from nanoproof.policy import printed_types as printed
 from nanoproof.policy.number_steps import NUMBERS, NumberSteps
-from nanoproof.policy.printed_types import Tokens
+from nanoproof.policy.printed_types import Fact, Tokens
 from nanoproof.policy.recursion_steps import closing_cases
 from nanoproof.policy.statement_definitions import Definitions, is_data, unfolded
 
@@ -116,6 +116,9 @@ class GoalSteps:
                 continue
             if printed.fit(fact.conclusion, self._target, fact.variables, {}) is not None:
                 yield f"apply {name}"
+            elif (direction := _direction(fact, self._target)) is not None:
+                holes = ["_" for argument in fact.arguments if argument.explicit]
+                yield f"refine ({' '.join([name, *holes])}).{direction} ?_"
             elif fact.conclusion == ("False",) and self._target != ("False",):
                 yield f"refine absurd ?_ {name}"
         inductive = self._definitions.predicate(self._target)
@@ -272,6 +275,17 @@ class GoalSteps:
 
 def _is_about(type_: Tokens, variable: str) -> bool:
     return variable in type_ and variable not in printed.bound_names(type_)
+
+
+def _direction(fact: Fact, target: Tokens) -> str | None:
+    """Return the direction of an equivalence that has the target on its other side, as in `∀ x y, P x y ↔ Q x y`."""
+    sides = printed.split_at(fact.conclusion, ("↔",))
+    if len(sides) != 2:
+        return None
+    for side, direction in zip(sides, ("mpr", "mp")):
+        if printed.fit(printed.stripped(side), target, fact.variables, {}) is not None:
+            return direction
+    return None
 
 
 def _of_division(multiple: Tokens) -> Iterator[str]:

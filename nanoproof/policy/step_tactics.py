@@ -157,11 +157,11 @@ class _Enumeration:
         pattern = self._pattern(type_, [])
         if pattern.startswith("⟨"):
             return f"obtain {pattern} := {term}"
-        for negated, (lemma, pattern) in _NEGATIONS.items():
+        for negated, (lemma, parts) in _NEGATIONS.items():
             inner = printed.stripped(type_[1:])
             if type_[:1] == ("¬",) and (inner[:1] == (negated,) or printed.sides(inner, negated) is not None):
                 names: list[str] = []
-                written = [self._named(wanted, names) for wanted in pattern]
+                written = [self._named(part, names) for part in parts]
                 return f"obtain ⟨{', '.join(written)}⟩ := {lemma}.mp {term if printed.is_name(term) else f'({term})'}"
         sides = printed.split_at(type_, ("∨",))
         if len(sides) > 1 and printed.is_term(type_, ("∨", "∧", "¬", *printed.RELATIONS)):

@@ -502,6 +502,12 @@ LARGER = """def larger : Nat → Nat → Nat
                 "solver simp_all",
             ],
         ),
+        (
+            "",
+            "{α β : Type} (p : α → β → Prop) (q : β → α → Prop) (f : α → β) (h : ∀ x y, p x (f y) ↔ q (f x) y) "
+            "(h1 : ∀ x, q (f x) x) (x : α) : p x (f x)",
+            ["refine (h _ _).mpr ?_", "solver simp_all"],
+        ),
         ("", "(p q : Prop) (h : ¬(p → q)) : p ∧ ¬q", ["obtain ⟨h1, h2⟩ := Classical.not_imp.mp h", "solver simp_all"]),
         (
             "",
