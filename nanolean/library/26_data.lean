@@ -200,8 +200,12 @@ def List.zip {α : Type u} {β : Type v} (xs : List α) (ys : List β) : List (�
     cases l₂ with
     | nil => simp
     | cons b m =>
-      simp [ih]
-      omega
+      -- By cases, as the proof of `omega` is too deep for the second checker.
+      show (List.zipWith f l m).length + 1 = min (l.length + 1) (m.length + 1)
+      rw [ih]
+      cases Nat.le_total l.length m.length with
+      | inl h => rw [Nat.min_eq_left h, Nat.min_eq_left (Nat.succ_le_succ h)]
+      | inr h => rw [Nat.min_eq_right h, Nat.min_eq_right (Nat.succ_le_succ h)]
 
 @[simp] theorem List.length_zip {α : Type u} {β : Type v} {l₁ : List α} {l₂ : List β} :
     (List.zip l₁ l₂).length = min l₁.length l₂.length :=

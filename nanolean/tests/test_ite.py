@@ -81,7 +81,7 @@ SIMP = {
     "a condition that is computed": "(f : Nat → Nat) (h : f 1 = 2) : f (if 2 < 3 then 1 else 0) = 2",
     "a dependent if": "(a b : Nat) (f : Nat → Nat) (h : a = 0) : f (if k : a = 0 then b else a) = f b",
     "a match on what becomes a constructor": (
-        "(n : Nat) (f : Nat → Nat) (h : n = 2) : f (match n with | 0 => 1 | k + 1 => k) = f 1"
+        "(n : Nat) (f g : Nat → Nat) (h : g n = 2) : f (match g n with | 0 => 1 | k + 1 => k) = f 1"
     ),
 }
 

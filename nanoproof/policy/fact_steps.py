@@ -120,7 +120,7 @@ class FactSteps:
         """
         sides = printed.sides(self._target, "=")
         places = dict(definitions.recursive_places)
-        if sides is None or not definitions.appends or any(name.startswith("ih") for name, _ in self._newest):
+        if sides is None or not definitions.appends or printed.in_induction(dict(self._newest)):
             return
         function, arguments = sides[0][0], application(sides[0][1:])
         place = places.get(function, len(arguments))

@@ -127,7 +127,8 @@ class ForwardSteps:
             by_arithmetic.append(known)
         elif not fits and by_omega and first.type[1:2] == ("∣",) and first.type[0] in fact.variables:
             # Of a number that leaves 0 modulo 2, `h : ∀ d, d ∣ p → d = 1 ∨ d = p` says something at 2.
-            by_arithmetic += [{**known, first.type[0]: (number,)} for number in self._moduli()]
+            for number in self._moduli():
+                by_arithmetic.append({**known, first.type[0]: (number,)})
         for assumed in by_arithmetic:
             for values, proofs in self._premises(fact, rest, assumed, by_omega):
                 yield values, [OMEGA, *proofs]

@@ -167,7 +167,7 @@ class GoalSteps:
         recurs = any(name in functions for name in self._definitions.by_two)
         for _, type_ in self._newest:
             recurs = recurs or (type_[:1] == ("∀",) and ("+", "2", ")") in zip(type_, type_[1:], type_[2:]))
-        if not recurs or any(name.startswith("ih") for name, _ in self._newest):
+        if not recurs or printed.in_induction(dict(self._newest)):
             return
         names = self._rewritten_with(functions)
         for variable, type_ in self._newest:

@@ -5,7 +5,7 @@ guess costs one tactic, and Lean has the last word.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -106,6 +106,11 @@ def _ends_term(token: str) -> bool:
 
 def _begins_term(token: str) -> bool:
     return token in OPENING or (token[0].isalnum() and token not in _WORDS)
+
+
+def in_induction(names: Iterable[str]) -> bool:
+    """Tell whether hypotheses of these names are in a case of an induction: it has an `ih`."""
+    return any(name.startswith("ih") for name in names)
 
 
 def mentioned(tokens: Tokens) -> frozenset[str]:

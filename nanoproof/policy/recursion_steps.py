@@ -31,7 +31,7 @@ class RecursionSteps:
 
     def __init__(self, target: Tokens, types: Mapping[str, Tokens], fresh: Callable[..., list[str]]) -> None:
         self._target, self._types, self._fresh = target, types, fresh
-        self._in_induction = any(name.startswith("ih") for name in types)
+        self._in_induction = printed.in_induction(types)
         self._numbers: list[str] = []
         for name, type_ in types.items():
             if type_ in NUMBERS:

@@ -327,7 +327,7 @@ class _Enumeration:
         Inside of an induction this states the lemma that is missing: of `total (snoc (rv xs) x) = x + total (rv xs)`
         that it holds for any list.
         """
-        if not any(name.startswith("ih") for name in self._types):
+        if not printed.in_induction(self._types):
             return
         for name in self._definitions.functions:
             for place, token in enumerate(self._target[1:], 1):
@@ -448,7 +448,7 @@ class _Enumeration:
         a fact such as `∀ n, f (n + 1) = f n + n`, nor lists or powers. A strong induction has one case, of which `simp`
         proves nothing.
         """
-        if any(name.startswith("ih") for name in self._types):
+        if printed.in_induction(self._types):
             return []
         recurses = bool(self._own_functions()) or "^" in self._target
         recurses = recurses or self._definitions.predicate(self._target) is not None

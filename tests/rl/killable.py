@@ -19,7 +19,7 @@ import torch
 
 from nanoproof.common import run_dir
 from nanoproof.rl import __main__ as rl
-from nanoproof.rl import collection
+from nanoproof.rl import collection, loop
 from nanoproof.rl.batch_sampler import Buffers
 from nanoproof.rl.collection import CollectSource, Experience
 from nanoproof.rl.loop import ReinforcementLearning
@@ -85,7 +85,7 @@ def patch() -> None:
     """Have runs tell what they do, and do nothing that takes long."""
     torch.set_num_threads(1)
     run_dir.code_revision = lambda: "test"
-    rl.ReinforcementLearning = Told  # type: ignore[misc]
+    loop.ReinforcementLearning = Told  # type: ignore[misc]
     CollectSource.finish = telling(  # type: ignore[method-assign]
         CollectSource.finish, lambda source, _: tell("attempt", source.step, source._sequence - 1)
     )
