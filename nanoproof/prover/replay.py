@@ -1,9 +1,11 @@
 """After the search: replay of the proof in a solved tree, its simplification, and retries of tactics that timed out."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from nanoproof.lean.lexical import CLOSING, OPENING
 from nanoproof.lean.types import Branch, TacticApplied, TacticFailed
 from nanoproof.prover.proof import (
     Proof,
@@ -149,7 +151,8 @@ def simplify(
     From the root on, each subproof is replaced by the first shorter one that still works when it is replayed:
     a proof that the tree holds for the same state; what followed the step, without it (also the proof of one of the
     branches of a split, instead of all); and in a second round what followed later, without all that came before.
-    This is repeated until nothing changes. `may_continue` is asked before each replay.
+    This is repeated until nothing changes. In the end a step that lists several ways to close its branch, such as
+    `induction n <;> first | omega | grind`, says the one that does. `may_continue` is asked before each replay.
     """
     lean = MemoizedLean(lean)
 
@@ -164,13 +167,54 @@ def simplify(
         while before != len(proof.steps):
             before = len(proof.steps)
             proof = _pass(lean, proof, candidates, may_continue)
-    return proof
+    return _pass(lean, proof, _one_way, may_continue)
 
 
 def _later_parts(proof: Replayed, start: int, end: int) -> Iterator[Proof]:
     """Yield every subproof below a step; among them the tactics that close a branch, which may close this one."""
     ends = ends_of(proof.steps)
     yield from shortest([proof.steps[later : ends[later]] for later in range(start + 1, end)])
+
+
+def _one_way(proof: Replayed, start: int, end: int) -> Iterator[Proof]:
+    """Yield the proof with one of the ways that its step lists, the shortest first: what a reader wants to see."""
+    step = proof.steps[start]
+    for tactic in sorted(ways(step.tactic), key=len):
+        yield (replace(step, tactic=tactic, spellings=()), *proof.steps[start + 1 : end])
+
+
+_ATTEMPT = re.compile(r" <;> \((?:try|repeat') [^()]*\)")
+
+
+def ways(tactic: str) -> list[str]:
+    """List what a tactic may be shortened to: one way of its outermost `first | a | b`, or without it or an attempt."""
+    plain = []
+    for attempt in _ATTEMPT.finditer(tactic):
+        plain.append(tactic[: attempt.start()] + tactic[attempt.end() :])
+    before, first, listed = tactic.partition("first | ")
+    if not first:
+        return plain
+    alternatives = [""]
+    depth = 0
+    for place, character in enumerate(listed):
+        depth += (character in OPENING) - (character in CLOSING)
+        if depth < 0:
+            listed, after = listed[:place], listed[place:]
+            break
+        if depth == 0 and listed.startswith(" | ", place):
+            alternatives.append("")
+        alternatives[-1] += character
+    else:
+        after = ""
+    for alternative in alternatives:
+        alternative = alternative.removeprefix(" | ")
+        is_last = not after and before.endswith("<;> ")
+        if is_last and alternative.startswith("(") and alternative.endswith(")"):
+            alternative = alternative[1:-1]  # `a <;> (b <;> c)` closes what `a <;> b <;> c` does
+        plain.append(before + alternative + after)
+    if before.endswith(" <;> "):
+        plain.append(before.removesuffix(" <;> ") + after)
+    return plain
 
 
 def _pass(lean: TacticRunner, proof: Replayed, candidates: Candidates, may_continue: Callable[[], bool]) -> Replayed:

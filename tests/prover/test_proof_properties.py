@@ -8,7 +8,7 @@ import pytest
 from nanoproof.lean.types import Branch
 from nanoproof.prover.linearize import layouts, linearize
 from nanoproof.prover.proof import Proof, SolvedStates, depths, proof_depths, transitions_of
-from nanoproof.prover.replay import Replayed, replay_tree, simplify
+from nanoproof.prover.replay import Replayed, replay_tree, simplify, ways
 from nanoproof.search.config import SearchConfig
 from nanoproof.search.expand import SearchLog
 from nanoproof.search.node import Node, or_node
@@ -121,6 +121,41 @@ def test_the_random_worlds_have_every_kind_of_layout() -> None:
     texts = [text for seed in SEEDS for text in layouts(steps_of(*solve(seed))[0].steps)]
     for part in ("| a x =>", "case inl =>", "case succ x y =>", ":= by", "· ", "· exact", "(fun x =>\n", "apply g"):
         assert any(part in text for text in texts), part
+
+
+def test_a_step_that_lists_several_ways_says_the_one_that_closes_its_branch() -> None:
+    listed = "induction n <;> first | (simp_all [f] <;> (try simp_all) <;> first | omega | grind) | grind [f]"
+    # Each of them works: the shortest is said. What closes nothing, such as `grind [f]`, is not there.
+    works: dict[str, Outcome] = {
+        listed: [],
+        "induction n <;> first | (simp_all [f] <;> first | omega | grind) | grind [f]": [],
+        "induction n <;> simp_all [f] <;> first | omega | grind": [],
+        "induction n <;> simp_all [f] <;> omega": [],
+    }
+    lean = ScriptedLean({"A": works})
+    policy = ScriptedPolicy({"A": [suggestion([listed], 1.0)]})
+    root = or_node(branch("A"))
+    search(root, policy, lean, SearchConfig(), 10, SearchLog())
+    _, simplified = steps_of(lean, root)
+    assert [step.tactic for step in simplified.steps] == ["induction n <;> simp_all [f] <;> omega"]
+
+
+@pytest.mark.parametrize(
+    ("tactic", "shorter"),
+    [
+        ("simp", []),
+        ("first | omega | simp", ["omega", "simp"]),
+        (
+            "rcases x with h | h <;> first | omega | (grind)",
+            ["rcases x with h | h <;> omega", "rcases x with h | h <;> grind"],
+        ),
+        ("have h : p := (by first | simp | omega) <;> exact h", ["have h : p := (by simp) <;> exact h"]),
+        ("cases n <;> (repeat' split) <;> simp", ["cases n <;> simp"]),
+    ],
+)
+def test_the_ways_that_a_tactic_lists_are_those_of_its_outermost_first(tactic: str, shorter: list[str]) -> None:
+    assert set(shorter) <= set(ways(tactic)) and tactic not in ways(tactic)
+    assert bool(ways(tactic)) == bool(shorter)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
