@@ -214,16 +214,26 @@ class FactSteps:
                 continue
             function = fact.arguments[0]
             bound, body = printed.read_binders(fact.conclusion[1:])
-            sides = printed.split_at(body, ("=",))
             differs = _DIAGONALS.get(function.type[-1:])
-            if len(bound) != 1 or len(sides) != 2 or "→" not in function.type or differs is None:
+            if len(bound) != 1 or "→" not in function.type or differs is None:
                 continue
-            listed = next((side for side in sides if side != (function.name,)), ())
-            if (function.name,) in sides and listed[-1:] == (bound[0].name,):
-                head = printed.text_of(listed[:-1])
-                other = differs.format(value=f"{head} {x} {x}")
-                at_it = f"obtain ⟨{a}, {ha}⟩ := {name} (fun {x} => {other}) <;> have {new} := congrFun {ha} {a}"
-                yield f"{at_it} <;> grind"
+            # `f a = p`, or at each value: `∀ x, f a x ↔ p x`.
+            at_each = printed.read_fact(body)
+            values = tuple(argument.name for argument in at_each.arguments)
+            sides = printed.split_at(at_each.conclusion, ("=", "↔"))
+            own = (function.name, *values)
+            listed = next((side for side in sides if side != own), ())
+            if (
+                len(values) > 1
+                or len(sides) != 2
+                or own not in sides
+                or listed[-1 - len(values) :] != (bound[0].name, *values)
+            ):
+                continue
+            head = printed.text_of(listed[: -1 - len(values)])
+            other = differs.format(value=f"{head} {x} {x}")
+            value = f"{ha} {a}" if values else f"congrFun {ha} {a}"
+            yield f"obtain ⟨{a}, {ha}⟩ := {name} (fun {x} => {other}) <;> have {new} := {value} <;> grind"
 
 
 def _of_appended(

@@ -508,6 +508,11 @@ LARGER = """def larger : Nat → Nat → Nat
             "(h1 : ∀ x, q (f x) x) (x : α) : p x (f x)",
             ["refine (h _ _).mpr ?_", "solver simp_all"],
         ),
+        (
+            "",
+            "{α : Type} (f : α → α → Prop) : ¬ ∀ p : α → Prop, ∃ a, ∀ x, f a x ↔ p x",
+            ["intro h", "obtain ⟨a, ha⟩ := h (fun x => ¬ f x x) <;> have h1 := ha a <;> grind"],
+        ),
         ("", "(p q : Prop) (h : ¬(p → q)) : p ∧ ¬q", ["obtain ⟨h1, h2⟩ := Classical.not_imp.mp h", "solver simp_all"]),
         (
             "",
