@@ -88,6 +88,7 @@ class FactSteps:
                     by_induction = proof.format(over=variable)
                     yield f"have {new} : {text} := by intro {variable} <;> {by_induction}"
         yield from self._of_programs(definitions, functions)
+        yield from self._of_parity(definitions, functions)
         has_lists = definitions.appends or any("++" in token or "reverse" in token for token in self._target)
         for function, signature in definitions.signatures:
             if has_lists and function in functions:
@@ -161,6 +162,24 @@ class FactSteps:
         proof = f"(by induction {program[-1]} <;> intro {names} <;> simp_all [{rules}])"
         claim = f"∀ {names}, {function} {left} = {function} {right}"
         yield f"have {new} : {claim} := {proof} <;> simpa [{function}] using {new} {' '.join(at)}"
+
+    def _of_parity(self, definitions: Definitions, functions: Sequence[str]) -> Iterator[str]:
+        """Yield what a function from numbers to `Bool` says that alternates, as `isEven` does: it tells even from odd.
+
+        By an induction over `n` and `n + 1` where it recurs on `n + 2`.
+        """
+        n, new = self._fresh("n", "h")
+        for function, signature in definitions.signatures:
+            types = [argument.type for argument in signature.arguments]
+            is_test = len(types) == 1 and types[0] in NUMBERS and signature.conclusion == ("Bool",)
+            if function not in functions or not is_test or printed.in_induction(dict(self._newest)):
+                continue
+            for remainder in (0, 1):
+                claim = f"{function} {n} = true ↔ {n} % 2 = {remainder}"
+                if function in definitions.by_two:
+                    claim = f"({claim}) ∧ ({function} ({n} + 1) = true ↔ ({n} + 1) % 2 = {remainder})"
+                if not self._is_known(claim, n):
+                    yield f"have {new} : ∀ {n}, {claim} := by intro {n} <;> induction {n} <;> grind [{function}]"
 
     def common_divisors(self) -> Iterator[str]:
         """Yield that a greatest common divisor divides both numbers, or what it is to divide it."""

@@ -513,6 +513,23 @@ LARGER = """def larger : Nat → Nat → Nat
             "{α : Type} (f : α → α → Prop) : ¬ ∀ p : α → Prop, ∃ a, ∀ x, f a x ↔ p x",
             ["intro h", "obtain ⟨a, ha⟩ := h (fun x => ¬ f x x) <;> have h1 := ha a <;> grind"],
         ),
+        (
+            "def even : Nat → Bool\n  | 0 => true\n  | n + 1 => !(even n)\n",
+            "(n : Nat) : even n = true ↔ ∃ k, n = 2 * k",
+            [
+                "have h : ∀ n1, even n1 = true ↔ n1 % 2 = 0 := by",
+                "rw [h]",
+                "constructor",
+                "intro h",
+                "exact ⟨n / 2, by omega⟩",
+                "solver grind",
+            ],
+        ),
+        (
+            "def even : Nat → Bool\n  | 0 => true\n  | 1 => false\n  | n + 2 => even n\n",
+            "(n : Nat) : even (2 * n) = true",
+            ["have h : ∀ n1, (even n1 = true ↔ n1 % 2 = 0) ∧ (even (n1 + 1) = true", "solver grind"],
+        ),
         ("", "(p q : Prop) (h : ¬(p → q)) : p ∧ ¬q", ["obtain ⟨h1, h2⟩ := Classical.not_imp.mp h", "solver simp_all"]),
         (
             "",
