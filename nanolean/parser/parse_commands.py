@@ -19,7 +19,10 @@ class TacticParser(ContextParser):
             return stx.TacticSeq((), pos=self.last_end(), end=self.last_end())
         if not self.indented() and (self.in_block or self.column != 0):
             self.fail("'{' or an indented tactic sequence")
-        return self.tactic_seq()
+        in_conv, self.in_conv = self.in_conv, False  # a `by` in a term of `conv` is as any other
+        tactics = self.tactic_seq()
+        self.in_conv = in_conv
+        return tactics
 
     def tactic_seq(self) -> stx.TacticSeq:
         """Tactics of one column, at least one; `{ .. }` in front is the whole sequence."""
@@ -297,7 +300,7 @@ class CommandParser(TacticParser):
         while self.kinds[self.i] != EOF:
             first = self.begun = self.i
             # Column 0 is where the next command begins: a term goes on to the right of it only.
-            self.depth, self.column, self.in_block, self.cdots = 0, 0, False, None
+            self.depth, self.column, self.in_block, self.in_conv, self.cdots = 0, 0, False, False, None
             try:
                 yield self.command()
             except ParseError as error:

@@ -371,3 +371,7 @@ def test_check_shows_a_type_or_a_signature(term: str, told: str):
 def test_a_section_may_be_noncomputable():
     text = "noncomputable section A\nvariable (n : Nat)\ntheorem t : n = n := rfl\nend A\n#check @t"
     assert [message.text for message in run(text).messages] == ["t : ∀ (n : Nat), n = n"]
+
+
+def test_a_scope_that_ends_for_one_command_is_open_after_it() -> None:
+    assert [message.text for message in run("section\nopen Nat in\nend\nend\n#check 1").messages] == ["1 : Nat"]
