@@ -213,6 +213,10 @@ def test_namespaces_give_names_and_end():
     assert errors(text) == []
 
 
+def test_a_namespace_is_known_once_it_is_entered():
+    assert errors("open Nat\nnamespace A\nend A\nopen A") == []
+
+
 def test_open_ends_with_its_section():
     text = "theorem A.t : 1 = 1 := rfl\nsection\nopen A\nexample : 1 = 1 := t\nend\nexample : 1 = 1 := t"
     assert errors(text) == ["Unknown identifier `t`"]
