@@ -19,10 +19,7 @@ class TacticParser(ContextParser):
             return stx.TacticSeq((), pos=self.last_end(), end=self.last_end())
         if not self.indented() and (self.in_block or self.column != 0):
             self.fail("'{' or an indented tactic sequence")
-        in_conv, self.in_conv = self.in_conv, False  # a `by` in a term of `conv` is as any other
-        tactics = self.tactic_seq()
-        self.in_conv = in_conv
-        return tactics
+        return self.tactic_seq()
 
     def tactic_seq(self) -> stx.TacticSeq:
         """Tactics of one column, at least one; `{ .. }` in front is the whole sequence."""
