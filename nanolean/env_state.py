@@ -108,18 +108,18 @@ class EnvState:
 
     def with_scope(self, scope: OpenScope) -> EnvState:
         """Return the state with the innermost scope replaced."""
-        return self._with_scopes((*self.scopes[:-1], scope))
+        return self.with_scopes((*self.scopes[:-1], scope))
 
     def push(self, scope: OpenScope) -> EnvState:
         """Return the state inside of a new scope."""
-        return self._with_scopes((*self.scopes, scope))
+        return self.with_scopes((*self.scopes, scope))
 
     def pop(self) -> EnvState:
         """Return the state after the end of the innermost scope."""
-        return self._with_scopes(self.scopes[:-1])
+        return self.with_scopes(self.scopes[:-1])
 
-    def _with_scopes(self, scopes: tuple[OpenScope, ...]) -> EnvState:
-        """The state with other scopes, and new caches where their options change what computes."""
+    def with_scopes(self, scopes: tuple[OpenScope, ...]) -> EnvState:
+        """Return the state with other scopes, and new caches where their options change what computes."""
         state = replace(self, scopes=scopes)
         chosen = state.option(EXPONENTIATION)
         max_exponent = MAX_EXPONENT if chosen is None else int(chosen)

@@ -194,6 +194,8 @@ def derive(result: CommandResult, name: str, class_name: str, at: Node) -> None:
     result.state = replace(state, scopes=scopes)
     if class_name == "ext":
         result.state = result.state.with_attribute("ext", f"{name}.ext")
+    elif class_name == "BEq":
+        result.state = result.state.with_attribute("instance", f"{family.prefix}instBEq{family.last}.beq")
 
 
 def run_deriving(result: CommandResult, cmd: DerivingCmd) -> None:

@@ -20,8 +20,6 @@ MOST_RUNS = 4
 """Texts that are remembered: a file with axioms in the place of its open `sorry`s is one, as it stands another one."""
 MOST_PLACES = 1000
 """Places of a text at which one may go on. Each holds a table of all constants, some 50 kB."""
-_NEXT = 2
-"""Characters behind a token that may decide where it ends, at most: the second of `-/`."""
 
 
 class Place(NamedTuple):
@@ -58,8 +56,9 @@ class Run:
 
     def note(self, parser: CommandParser, result: CommandResult) -> None:
         """Note the place before the command that a parser has just read."""
-        if len(self.places) < MOST_PLACES:
-            begin, token_end = parser.starts[parser.begun], parser.ends[parser.begun]
+        begin, token_end = parser.starts[parser.begun], parser.ends[parser.begun]
+        # A word behind a dot (`.theorem`) is a token of its own only where the parser has taken the two apart.
+        if len(self.places) < MOST_PLACES and self.text[begin - 1 : begin] != ".":
             state = without_caches(result.state)
             self.places.append(Place(begin, token_end, state, len(self.messages), len(self.sorries)))
 
@@ -71,9 +70,10 @@ class Run:
         """
         if other.state is not self.state or other.lacks_library != self.lacks_library:
             return 0
-        shared = _common_length(self.text, other.text)
+        # Whole lines: what follows on a line may decide what a token is, as the `»` of `«theorem»`.
+        shared = self.text.rfind("\n", 0, _common_length(self.text, other.text)) + 1
         ends = [place.token_end for place in other.places]
-        return max(0, bisect_left(ends, shared - _NEXT) - 2)
+        return max(0, bisect_left(ends, shared) - 2)
 
 
 class EarlierRuns:

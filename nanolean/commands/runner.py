@@ -122,10 +122,10 @@ def run_command(result: CommandResult, command: Command) -> None:
 
 def _run(result: CommandResult, command: Command) -> None:
     if isinstance(command, InCmd):
-        scope = result.state.scope
+        scopes = result.state.scopes
         _run(result, command.first)
         run_command(result, command.second)
-        result.state = result.state.with_scope(scope)
+        result.state = result.state.with_scopes(scopes)
     else:
         if isinstance(command, DECLARATIONS):
             result.declared.append((command, result.state))

@@ -142,14 +142,15 @@ def known_namespaces(state: EnvState) -> frozenset[str]:
     """Return every namespace that was entered, and every proper beginning of the name of a constant."""
     found = state.memo.get("namespaces")
     if found is None:
-        names = set(state.namespaces)
+        names: set[str] = set()
         for info in state.env:
             outer = info.name.rpartition(".")[0]
             while outer and outer not in names:
                 names.add(outer)
                 outer = outer.rpartition(".")[0]
         found = state.memo["namespaces"] = frozenset(names)
-    return found
+    # Not those that were entered: they change while the constants, of which the memo tells, stay the same.
+    return found | state.namespaces
 
 
 def run_variable(result: CommandResult, cmd: VariableCmd) -> None:

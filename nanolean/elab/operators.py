@@ -353,8 +353,9 @@ def _boolean_equality(self: Elaborator, stx: BinOp) -> Expr:
     instance = synthesize(self.mctx, self.elab(wanted), self.lctx)
     # What `deriving BEq` has made comes before, as the later instance.
     prefix, dot, last = getattr(get_app_fn(type_), "name", "").rpartition(".")
-    if f"{prefix}{dot}instBEq{last}.beq" in self.session.state.env:
-        derived = Ident(f"{ROOT}{prefix}{dot}instBEq{last}.beq", pos=stx.pos, end=stx.end)
+    derived_name = f"{prefix}{dot}instBEq{last}.beq"
+    if derived_name in self.session.state.tagged("instance"):  # not one of this name that the text itself defines
+        derived = Ident(f"{ROOT}{derived_name}", pos=stx.pos, end=stx.end)
         return self.elab(AppStx(derived, (Done(left), Done(right)), pos=stx.pos, end=stx.end))
     if instance is None or "BEq.beq" not in self.session.state.env:
         raise _no_instance(self, stx, type_)

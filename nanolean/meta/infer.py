@@ -80,8 +80,10 @@ def _infer_app(store: MetaStore, e: Expr) -> Expr:
             # quadratic in their number, as `inferAppType` of Lean's Meta/InferType.lean knows.
             # With definitions unfolded, whatever the tactic that asks unfolds: `Set α` is `α → Prop`.
             before, store.transparency = store.transparency, "default"
-            type_ = whnf(store, store.instantiate(_instantiate_beta(type_, args[start:i])))
-            store.transparency = before
+            try:
+                type_ = whnf(store, store.instantiate(_instantiate_beta(type_, args[start:i])))
+            finally:
+                store.transparency = before
             start = i
             if not isinstance(type_, Pi):
                 raise KernelError("function expected")

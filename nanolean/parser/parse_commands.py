@@ -297,7 +297,7 @@ class CommandParser(TacticParser):
         while self.kinds[self.i] != EOF:
             first = self.begun = self.i
             # Column 0 is where the next command begins: a term goes on to the right of it only.
-            self.depth, self.column, self.in_block, self.cdots = 0, 0, False, None
+            self.depth, self.column, self.in_block, self.in_conv, self.cdots = 0, 0, False, False, None
             try:
                 yield self.command()
             except ParseError as error:

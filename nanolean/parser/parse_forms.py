@@ -185,6 +185,9 @@ class BinderParser(Cursor):
 class FormParser(BinderParser):
     """One method per form; each starts at the word that opens it."""
 
+    in_conv = False
+    """Whether the steps of a `conv` are read."""
+
     def atom(self) -> stx.Term:
         """Parse what can be an argument; implemented by the class that extends this one."""
         raise NotImplementedError
@@ -378,7 +381,10 @@ class FormParser(BinderParser):
     def by(self) -> stx.By:
         start = self.pos()
         self.i += 1
-        return stx.By(self.tactic_block(), pos=start, end=self.last_end())
+        in_conv, self.in_conv = self.in_conv, False  # a `by` in a term of `conv` is as any other
+        tactics = self.tactic_block()
+        self.in_conv = in_conv
+        return stx.By(tactics, pos=start, end=self.last_end())
 
     def if_then_else(self) -> stx.If:
         start = self.pos()

@@ -490,9 +490,6 @@ class ContextParser(RewritingParser):
 
     # --- conv
 
-    in_conv = False
-    """Whether the steps of a `conv` are read."""
-
     def conv(self, start: int) -> stx.Tactic:
         hyp = self.after("at", self.name)
         pattern = self.after("in", self.term)

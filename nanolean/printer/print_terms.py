@@ -176,7 +176,7 @@ class TermPrinter:
         name = head.name
         infix = INFIX.get(name)
         if name.endswith(".beq") and infix is None and name.split(".")[-2].startswith("instBEq"):
-            infix = (len(args), OPERATORS["=="])  # what `deriving BEq` has made
+            infix = (max(2, len(self.signature(name).infos)), OPERATORS["=="])  # what `deriving BEq` has made
         if infix is not None and len(args) >= infix[0]:
             count, operator = infix
             return self.with_more_args(self.infix(operator, args[:count]), args[count:])

@@ -17,7 +17,6 @@ from nanolean.syntax import (
     ConvEnterStx,
     ConvGoStx,
     ConvStx,
-    DoneStx,
     Occurrences,
     ParenStx,
     RflStx,
@@ -78,14 +77,15 @@ def _run(ctx: TacticContext, steps: Sequence[Tactic], e: Expr, goals: list[str])
     for i, step in enumerate(steps):
         at = ctx.mctx.instantiate(done.expr)
         rest = steps[i + 1 :]
-        parts: Sequence[Tactic] = (step,)
-        if isinstance(step, ConvEnterStx):
-            parts = step.steps
-        first = parts[0]
         try:
-            # What follows a step into a part happens there.
-            if isinstance(first, ConvGoStx):
-                return trans(ctx.mctx, e, done, _enter(ctx, first, (*parts[1:], *rest), at, goals))
+            # What follows a step into a part happens there, also behind the parentheses around the step.
+            if isinstance(step, ConvEnterStx | ParenStx):
+                inner = step.steps if isinstance(step, ConvEnterStx) else step.tactics.tactics
+                return trans(ctx.mctx, e, done, _run(ctx, (*inner, *rest), at, goals))
+            if isinstance(step, ConvGoStx):
+                return trans(ctx.mctx, e, done, _enter(ctx, step, rest, at, goals))
+            if isinstance(step, RflStx | BulletStx) and rest:
+                raise TacticError("No goals to be solved")
             done = trans(ctx.mctx, e, done, _changed(ctx, step, at, goals))
         except ProofError as error:
             raise error.at(step.pos, step.end) from None
@@ -195,8 +195,8 @@ def _changed(ctx: TacticContext, stx: Tactic, e: Expr, goals: list[str]) -> Step
             if not ctx.mctx.is_def_eq(e, wanted):
                 raise TacticError(f"`change` conv tactic failed, the term is\n  {ctx.show(e)}")
             return Step(ctx.mctx.instantiate(wanted))
-        case ParenStx() | BulletStx():
+        case BulletStx():
             return _run(ctx, stx.tactics.tactics, e, goals)
-        case SkipStx() | DoneStx() | RflStx():
+        case SkipStx() | RflStx():
             return Step(e)
     raise TacticError("a tactic of this form is not supported in `conv`")

@@ -213,6 +213,10 @@ def test_namespaces_give_names_and_end():
     assert errors(text) == []
 
 
+def test_a_namespace_is_known_once_it_is_entered():
+    assert errors("open Nat\nnamespace A\nend A\nopen A") == []
+
+
 def test_open_ends_with_its_section():
     text = "theorem A.t : 1 = 1 := rfl\nsection\nopen A\nexample : 1 = 1 := t\nend\nexample : 1 = 1 := t"
     assert errors(text) == ["Unknown identifier `t`"]
@@ -371,3 +375,7 @@ def test_check_shows_a_type_or_a_signature(term: str, told: str):
 def test_a_section_may_be_noncomputable():
     text = "noncomputable section A\nvariable (n : Nat)\ntheorem t : n = n := rfl\nend A\n#check @t"
     assert [message.text for message in run(text).messages] == ["t : ∀ (n : Nat), n = n"]
+
+
+def test_a_scope_that_ends_for_one_command_is_open_after_it() -> None:
+    assert [message.text for message in run("section\nopen Nat in\nend\nend\n#check 1").messages] == ["1 : Nat"]

@@ -67,6 +67,9 @@ ACCEPTED = {
     "  conv at h in a + b => rw [Nat.add_comm]\n  exact h",
     "conv at a premise": "example (p q : Prop) (h : q ∧ p → p) : p ∧ q → p := by\n"
     "  conv => lhs; rw [and_comm]\n  exact h",
+    "a block in a term of conv": "example (a b : Nat) : a + b = b + a := by\n"
+    "  conv => lhs; rw [show a + b = b + a by omega]",
+    "parentheses of conv": "example (a b : Nat) : a + b = b + a := by\n  conv => (lhs; skip); rw [Nat.add_comm]",
     "a function that a definition hides": f"{SET}example (s : Set Nat) (x : Nat) : s.compl.compl x ↔ s x := by\n"
     "  simp [Set.compl]",
 }  # fmt: skip
@@ -121,6 +124,19 @@ REFUSED = {
         "example (a : Nat) : a = a + 0 := by\n  conv => arg 3; simp",
         "`arg` conv tactic failed, the term has no such argument\n  a = a + 0",
     ),
+    "parentheses of conv leave no place": (
+        "example (a b : Nat) (h : a = b) : 0 = a := by\n  conv => (lhs; skip); arg 2; rw [h]",
+        "`arg` conv tactic failed, the term has no such argument\n  0",
+    ),
+    "what follows rfl in conv": (
+        "example (a b : Nat) : a + b = b + a := by\n  conv => lhs; rfl; rw [Nat.add_comm]",
+        "No goals to be solved",
+    ),
+    "a definition with the name of a derived instance": (
+        "inductive Two | a | b\nderiving DecidableEq\ndef instBEqTwo.beq (x y : Two) : Bool := true\n"
+        "example : (Two.a == .b) = true := by\n  decide",
+        "Tactic `decide` proved that the proposition\n  (Two.a == Two.b) = true\nis false",
+    ),
     "no instance of a pattern": (
         "example (a : Nat) : a = a + 0 := by\n  conv in a * _ => rfl",
         "`pattern` conv tactic failed, pattern was not found\n  a * ?m",
@@ -136,3 +152,9 @@ def test_refused(text: str, message: str) -> None:
 def test_theorems_take_what_is_included() -> None:
     text = "variable (n : Nat) (h : n = 2)\ninclude h\ntheorem t : True := trivial\n#check t\ndef d := 1\n#check d"
     assert [message.text for message in run(text).messages] == ["t (n : Nat) (h : n = 2) : True", "d : Nat"]
+
+
+def test_what_is_derived_has_its_name_where_no_operator_is_between_two_values() -> None:
+    text = f"{POINT}#check instBEqPoint.beq\n#check fun p : Point => instBEqPoint.beq p\n#check fun p : Point => p == p"
+    names = ["instBEqPoint.beq : Point → Point → Bool", "fun p => instBEqPoint.beq p : Point → Point → Bool"]
+    assert [message.text for message in run(text).messages] == [*names, "fun p => p == p : Point → Bool"]

@@ -30,6 +30,10 @@ COMMANDS = (
     '#check "text',
     "foo bar baz",
     "theorem {n} : True := by\n  exact",
+    "variable (p : Prop) (h : p)\ninclude h",
+    "open Nat in\nend",
+    "inductive {n} where | a | b\nderiving DecidableEq, BEq",
+    "theorem {n} (a b : Nat) : a + b = b + a := by\n  conv => lhs; foo",
     "| 0 => 1",
     "  trivial",
     "set_option maxRecDepth 100 in",
@@ -68,6 +72,22 @@ def test_what_was_read_before_changes_no_answer(seed: int) -> None:
         text = text_of(commands)
         if change == 3:  # cut off anywhere, within a word too
             text = text[: rng.randrange(len(text))]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("{t}example : True := by\n  .theorem u : 1 = 2 := by\n  sorry\n{t}", "{t}\n"),
+        ("{t}example : p := by\n  conv => foo\n{t}{t}{t}", "{t}\n"),
+        ("{t}\n«theorem def axiom theorem theorem theorem", "»\n{t}"),
+    ],
+    ids=["a word behind a dot", "a mistake within conv", "a line that goes on"],
+)
+def test_where_texts_part_the_rest_is_read_as_in_the_whole(first: str, second: str) -> None:
+    repl = Repl(base())
+    first, second = (text.replace("{t}", "theorem t : True := by\n  trivial\n") for text in (first, second))
+    for text in (first, first + second, first):
+        assert without_numbers(repl.answer({"cmd": text})) == without_numbers(Repl(base()).answer({"cmd": text}))
 
 
 def test_what_two_texts_begin_with_runs_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -225,6 +225,8 @@ class Choice:
     @property
     def ending(self) -> Ending:
         """Why the text ended."""
+        if not self.text and self.reason is None:
+            return "failed"  # of this one a stream holds signs of life alone: no sample of the model
         return ending(self.reason, "".join(self.text))
 
 

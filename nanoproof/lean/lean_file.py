@@ -19,7 +19,7 @@ from itertools import groupby, pairwise
 from typing import NamedTuple
 
 from nanoproof.lean.declarations import PROVABLE, Declaration, outline
-from nanoproof.lean.lexical import mask, up_to_exit, without_header
+from nanoproof.lean.lexical import blank_comments, mask, up_to_exit, without_header
 from nanoproof.lean.source import COMMAND, blank_sorries, expects_tactic, insert_proof, parse_declaration, sorries
 from nanoproof.lean.types import SourceError, Theorem
 
@@ -177,11 +177,19 @@ class LeanFile:
         """
         pieces = self.pieces()
         if up_to is not None:
-            pieces = pieces[: outline(self.text).command_at(up_to.start) + 2]
+            pieces = self._up_to(pieces, up_to)
         text = without_header("".join(pieces))
         if not STAND_IN.search(self.before):
             return self.before + text
         return _with_axioms(self.before, [text])
+
+    def _up_to(self, pieces: list[str], gap: Gap) -> list[str]:
+        """Leave out the pieces behind the command that holds a `sorry`, and the comments behind that command.
+
+        The doc comment of the next command would be an error at the end of a text.
+        """
+        kept = pieces[: outline(self.text).command_at(gap.start) + 2]
+        return [*kept[:-1], kept[-1][: len(blank_comments(kept[-1]).rstrip())]]
 
     def assuming(self, gaps: Collection[Gap]) -> str:
         """Return the text without imports, with the proofs, and with axioms in place of some `sorry`s."""
@@ -196,13 +204,7 @@ class LeanFile:
 
     def theorem(self, gap: Gap, dataset: str, name: str) -> Theorem:
         """Return the theorem to prove for one `sorry`: its declaration and all before it, without imports."""
-        read = outline(self.text)
-        own = read.command_at(gap.start)
-        pieces = self._rewrite(self.gaps, gap)[: own + 2]
-        # Without the comments after the declaration: the doc comment of the next one would be an error at the end.
-        declaration_end = len(read.masked[: read.end_of(own)].rstrip())
-        behind = read.end_of(own) - declaration_end
-        pieces[-1] = pieces[-1][: len(pieces[-1]) - behind]
+        pieces = self._up_to(self._rewrite(self.gaps, gap), gap)
         return Theorem(_with_axioms(self.before, pieces), dataset, name)
 
     def declaration_numbers(self) -> dict[Gap, int]:

@@ -486,6 +486,13 @@ def test_what_a_stream_says_besides_its_texts_is_passed_over(server: OpenAIServe
     assert (sample.text, sample.finished) == ("simp", True)
 
 
+def test_of_signs_of_life_alone_there_is_no_sample(server: OpenAIServer) -> None:
+    server.refusal = lambda body: (200, events({"choices": [{"index": 0}]}, b"[DONE]"))
+    model = OpenAIModel(server.base, "tiny", replace(QUICK, patience=0.0, stream=True), chat=True)
+    with pytest.raises(policy.PolicyServerError, match="there is no text in it"):
+        model.generate(["a"], GenerationOptions(), [1])
+
+
 def test_the_error_at_the_end_of_a_stream_is_told(server: OpenAIServer) -> None:
     stream = events(piece("si"), {"error": {"message": "the provider is gone"}, **piece("", "error")})
     server.refusal = lambda body: (200, stream)

@@ -80,6 +80,17 @@ def test_behind_exit_lean_reads_nothing() -> None:
     assert filled.assuming([second]).endswith(f"\n{read}")
 
 
+def test_what_is_checked_up_to_a_sorry_ends_before_the_comments_of_what_follows() -> None:
+    text = "theorem t : True := by\n  sorry -- here\n\n/-- About u. -/\ntheorem u : True := by sorry\n"
+    file = LeanFile.parse(text)
+    first, second = file.gaps
+    assert file.with_proof(first, "trivial").checked(first) == "theorem t : True := by\n  trivial"
+    assert "/-- About u. -/" in file.checked(second)
+    text = 'theorem t : p := by\n  sorry\n  trace "word"\n\n/-- About u. -/\ndef u := 1'
+    (gap,) = (file := LeanFile.parse(text)).gaps
+    assert file.theorem(gap, "d", "t").source.endswith('trace "word"')
+
+
 def test_theorems_of_a_mutual_block_are_left_alone() -> None:
     text = "mutual\ntheorem s : p := by sorry\ntheorem t : q := s\nend\n\ntheorem u : p := by sorry"
     first, second = LeanFile.parse(text).gaps
