@@ -64,7 +64,7 @@ class FactSteps:
         wanted = printed.tokens_of(claim)
         for _, type_ in self._newest:
             fact = printed.read_fact(type_)
-            names = [argument.name for argument in fact.arguments if argument.name]
+            names = fact.names
             renamed = {name: (variable,) for name, variable in zip(names, variables)}
             if len(names) == len(variables) and printed.instance(fact.conclusion, renamed) == wanted:
                 return True
@@ -170,8 +170,8 @@ class FactSteps:
         """
         n, new = self._fresh("n", "h")
         for function, signature in definitions.signatures:
-            types = [argument.type for argument in signature.arguments]
-            is_test = len(types) == 1 and types[0] in NUMBERS and signature.conclusion == ("Bool",)
+            is_of_one = len(signature.arguments) == 1 and signature.arguments[0].type in NUMBERS
+            is_test = is_of_one and signature.conclusion == ("Bool",)
             if function not in functions or not is_test or printed.in_induction(dict(self._newest)):
                 continue
             for remainder in (0, 1):

@@ -234,6 +234,11 @@ class Fact:
     conclusion: Tokens
 
     @property
+    def names(self) -> list[str]:
+        """The names of its variables, in their order."""
+        return [argument.name for argument in self.arguments if argument.name]
+
+    @property
     def variables(self) -> frozenset[str]:
         """The names of its variables."""
         return frozenset(argument.name for argument in self.arguments if argument.name)

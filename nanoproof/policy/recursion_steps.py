@@ -215,7 +215,7 @@ class RecursionSteps:
         positive, smaller = self._fresh("h", "h")
         for name, type_ in self._types.items():
             fact = printed.read_fact(type_)
-            named = [argument.name for argument in fact.arguments if argument.name]
+            named = fact.names
             if not name.startswith("ih") or len(named) != 2 or not fact.premises:
                 continue
             bound = printed.split_at(fact.premises[0].type, ("<",))
