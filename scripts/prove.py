@@ -253,6 +253,8 @@ def prove_all(
                 print_lines(["what was to be written:", "", text])
             raise
         print(f"written to {out}")
+        if not filler.is_read:  # an error or Ctrl-C came before that
+            print("Lean has read the file up to each proof, and not yet as a whole")
 
 
 def prove_typed(prover: InteractiveProver, session: LeanSession, options: ProveOptions) -> list[Attempt]:

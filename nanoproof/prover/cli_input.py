@@ -234,7 +234,7 @@ class SorryFiller:
         self.file = file
         self._report = session.check(file.checked())
         self._as_given = self._report
-        self._is_read = True
+        self.is_read = True
         """Whether Lean has read the whole file with all proofs that are in it."""
         self.first_error = first_error(self._report, file.checked(), _lines_before(file))
         if self.errors and not tolerant:
@@ -309,12 +309,12 @@ class SorryFiller:
         report = session.check(file.checked(None if whole else gap))
         if news := self._news(report):
             return f"the proof does not fit into the file: {self._in_words(news[0])}"
-        self.file, self._report, self._is_read = file, report, whole
+        self.file, self._report, self.is_read = file, report, whole
         return ""
 
     def _read_whole(self, session: LeanCalls) -> None:
         """Check the file as a whole, with all proofs, and take out those that do not fit."""
-        self._report, self._is_read = session.check(self.file.checked()), True
+        self._report, self.is_read = session.check(self.file.checked()), True
         if self._news(self._report):
             # What stands further down depends on a proof, as a `#guard_msgs` may. Each alone shows on which.
             filled, self.file, self._report = self.file.filled, self.file.without(self.file.gaps), self._as_given
@@ -335,7 +335,7 @@ class SorryFiller:
         where it says nothing, as in a file with errors, what the proof's own final check has found counts. Raises
         LeanError if the server fails.
         """
-        if not self._is_read:
+        if not self.is_read:
             self._read_whole(session)
         rests = self._judge(self.file, session)
         self.conditional = {gap: rest for gap, rest in rests.items() if rest.is_conditional}

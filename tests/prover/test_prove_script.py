@@ -148,6 +148,7 @@ def test_the_sorries_of_a_file_are_proved_in_their_places(
     assert prove.main([str(file)]) == 0
     printed = capsys.readouterr().out
     assert "line 3 foo  proved in 2 tactics (2 simulations" in printed and "3 of 3 proved\n" in printed
+    assert "as a whole" not in printed
     done = (file.parent / "some.proved.lean").read_text()
     assert done.startswith("import Mathlib\n\ntheorem foo : A := by\n  intro h\n  exact h\n\n")
     assert "theorem bar : A ∧ A := ⟨(by\n  intro h\n  exact h), foo⟩" in done
@@ -226,10 +227,13 @@ def test_a_file_that_rests_on_a_foreign_axiom_is_not_called_proved(
     assert "but the file rests on sorryAx" in capsys.readouterr().out
 
 
-def test_a_lost_server_keeps_what_was_proved_before(lean: ScriptedLean, file: Path) -> None:
+def test_a_lost_server_keeps_what_was_proved_before_and_says_that_no_one_read_the_whole(
+    lean: ScriptedLean, file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     lean.crashes = {5: crash()}
     with pytest.raises(UserError, match="scripted crash"):
         prove.main([str(file), "--no-proof-simplification", *ALONE])
+    assert "and not yet as a whole" in capsys.readouterr().out
     assert "theorem foo : A := by\n  intro h" in (file.parent / "some.proved.lean").read_text()
 
 
