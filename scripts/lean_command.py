@@ -65,8 +65,8 @@ class Reader(Protocol):
         """Read texts that will be asked about."""
         ...
 
-    def check(self, source: str) -> CheckReport:
-        """Return the report on a text; raises LeanError if it cannot be understood."""
+    def check(self, source: str, *, since: int = 0) -> CheckReport:
+        """Return the report on a text, all of it; raises LeanError if it cannot be understood."""
         ...
 
     def declared(self, source: str) -> Declared | None:
@@ -107,7 +107,7 @@ class Server:
     def read(self, sources: Iterable[str]) -> None:
         """Nothing: a server reads a text when it is asked."""
 
-    def check(self, source: str) -> CheckReport:
+    def check(self, source: str, *, since: int = 0) -> CheckReport:
         """Return the server's report on a text behind its own imports."""
         if source not in self._reports:
             self._reports[source] = self._session.check(source)
@@ -149,7 +149,7 @@ class LeanCommand:
     def close(self) -> None:
         """Nothing: each text has its process."""
 
-    def check(self, source: str) -> CheckReport:
+    def check(self, source: str, *, since: int = 0) -> CheckReport:
         """Return the program's report on a text; raises ProtocolError if it cannot be understood."""
         if source not in self._reports:
             self.read([source])

@@ -4,6 +4,10 @@ The text is followed, for each of its theorems, by `#print axioms _root_.NAME` a
 of its own: NAME alone may mean several, as `foo` does where the text ends within `namespace A` and `A.foo` is there
 too, or behind `open Nat` where there is a `Nat.foo`. Only a message at the position of such a query, and about its
 name, counts as the answer: whatever the text itself prints cannot be taken for it.
+
+Where the end of a text alone is in question, as with a proof of a file's hundredth theorem, nothing is asked about what
+comes before: the axioms of a theorem are those of all that it uses, so a proof by a false lemma is seen by its own. To
+ask about each theorem each time makes the work for a file quadratic in their number.
 """
 
 import re
@@ -34,10 +38,16 @@ class CheckCommand:
     first_line: int
 
     @classmethod
-    def build(cls, source: str, header: str = "") -> "CheckCommand":
-        """Build the command that checks `header` and `source`, with queries for each theorem, `example`s included."""
+    def build(cls, source: str, header: str = "", since: int = 0) -> "CheckCommand":
+        """Build the command that checks `header` and `source`, with queries for each theorem, `example`s included.
+
+        Only theorems that begin at the offset `since` of the source or behind it are asked about.
+        """
         text = name_examples(source)
         names = tuple(declared_names(text))
+        if since:
+            before = declared_names(name_examples(source[:since]))
+            names = names[len(before) :]
         if header:
             text = f"{header}\n\n{text}"
         queries = []

@@ -351,9 +351,12 @@ class HttpLeanSession:
 
     # -- Checks of whole texts ---------------------------------------------------------------------------------------
 
-    def check(self, source: str, seconds: float | None = None) -> types.CheckReport:
-        """Check a whole text after the server's imports; report errors, and axioms and statements of its theorems."""
-        command = CheckCommand.build(source)
+    def check(self, source: str, seconds: float | None = None, since: int = 0) -> types.CheckReport:
+        """Check a whole text after the server's imports; report errors, and axioms and statements of its theorems.
+
+        Of those that begin before the offset `since` nothing is asked.
+        """
+        command = CheckCommand.build(source, since=since)
         try:
             return command.read_answer(self._with_recovery(self._fresh_command, command.text, seconds))
         except _Refusal as error:

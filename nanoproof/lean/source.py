@@ -9,6 +9,7 @@ import re
 import textwrap
 from bisect import bisect_right
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 from nanoproof.lean.lexical import find_top_level, mask, misplaced_header
@@ -74,8 +75,12 @@ _LATER_COMMAND = re.compile(
 _PART_OF_COMMAND = re.compile(rf"[ \t]*(?:{IN_FRONT}\s*)*{MODIFIERS}\s*")
 
 
+@lru_cache(maxsize=32)
 def mask_for_commands(text: str) -> str:
-    """Mask a text, and begin a line with each command that follows another on its line; offsets stay the same."""
+    """Mask a text, and begin a line with each command that follows another on its line; offsets stay the same.
+
+    The last few texts are remembered: the final check of one proof asks for its texts some twenty times.
+    """
     masked = mask(text)
     pieces: list[str] = []
     position = 0

@@ -366,10 +366,11 @@ class LeanCalls(Protocol):
         """Try each tactic on the branch on its own; results in the order of `tactics`."""
         ...
 
-    def check(self, source: str, seconds: float | None = None) -> CheckReport:
+    def check(self, source: str, seconds: float | None = None, since: int = 0) -> CheckReport:
         """Check a whole text in a fresh environment, with the axioms and statements of its theorems.
 
-        It may take so many seconds, by default as the session was configured; raises `ServerTimeout` beyond.
+        Those that begin before the offset `since` may be left out of the report, for all errors are in it. It may take
+        so many seconds, by default as the session was configured; raises `ServerTimeout` beyond.
         """
         ...
 

@@ -53,9 +53,9 @@ class TrustingSession:
         self._session, self._trusted, self._given = session, axioms, given
         self.start, self.apply = session.start, session.apply
 
-    def check(self, source: str, seconds: float | None = None) -> CheckReport:
+    def check(self, source: str, seconds: float | None = None, since: int = 0) -> CheckReport:
         """Check a text, and leave the trusted axioms out of the report."""
-        report = self._session.check(source) if seconds is None else self._session.check(source, seconds)
+        report = self._session.check(source, seconds, since)
         given = source if self._given is None else self._given
         trusted = {axiom for axiom in self._trusted if source.count(axiom) <= given.count(axiom)}
         if source.count(PLACEHOLDER) <= given.count(PLACEHOLDER):
@@ -66,7 +66,7 @@ class TrustingSession:
 class Checker(Protocol):
     """What the final check needs of Lean; every `LeanSession` has it."""
 
-    def check(self, source: str) -> CheckReport: ...
+    def check(self, source: str, *, since: int = 0) -> CheckReport: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +161,8 @@ class _FinalCheck:
         self.source = source
         self.proof = proof
         self.texts = Texts.of(source, proof)
+        # Alike up to there in all three texts. A false theorem before it is seen by the axioms of what rests on it.
+        self.start = parse_declaration(source, whole=False).start
         self.rungs: dict[str, bool] = {"replayed": True} if replayed else {}
         self.axioms: tuple[str, ...] = ()
         self.rests_on: tuple[str, ...] = ()
@@ -171,19 +173,19 @@ class _FinalCheck:
         """Check every rung in order; raises `_Refused` at the first that does not hold."""
         banned = banned_reason if self.rungs else banned_word  # `have h` alone is refused in steps of a search only
         self._hold("words", block_reason(self.proof) or banned(self.proof) or "")
-        report = self.checker.check(self.texts.whole)
+        report = self.checker.check(self.texts.whole, since=self.start)
         self.axioms, self.errors = report.axioms, report.errors
         self._hold("whole_text", report.errors and f"Lean refuses the finished text: {_first_line(report.errors)}")
         self._hold("no_sorry", report.sorries and "the finished text still holds a sorry")
         self._hold("axioms", foreign_axioms(report))
         name = self.texts.name
-        enclosed = self.checker.check(self.texts.enclosed)
+        enclosed = self.checker.check(self.texts.enclosed, since=self.start)
         self.errors = enclosed.errors
         self._hold("one_block", _refusal(enclosed))
         for known, axioms in enclosed.axioms_of:
             if known.rpartition(".")[2] == name:  # a name that no text can hold, so the answer is about this proof
                 self.rests_on = tuple(sorted(set(axioms) - ALLOWED_AXIOMS))
-        given = self.checker.check(self.texts.given)
+        given = self.checker.check(self.texts.given, since=self.start)
         self.errors = given.errors
         if given.errors:  # there is no proof in this text
             self._hold("statement", f"Lean refuses the statement by itself: {_first_line(given.errors)}", fault=True)

@@ -306,7 +306,11 @@ class SorryFiller:
         if PLACEHOLDER in proof:
             return "the proof names what stands for a sorry"
         file = self.file.with_proof(gap, proof)
-        report = session.check(file.checked(None if whole else gap))
+        if whole:
+            report = session.check(file.checked())
+        else:
+            text = file.checked(gap)
+            report = session.check(text, since=len(text))  # the final check of the proof has asked for its axioms
         if news := self._news(report):
             return f"the proof does not fit into the file: {self._in_words(news[0])}"
         self.file, self._report, self.is_read = file, report, whole

@@ -103,12 +103,9 @@ class InstrumentedLean:
         self._observer.applied(branch.state.text, tactics, results)
         return results
 
-    def check(self, source: str, seconds: float | None = None) -> CheckReport:
+    def check(self, source: str, seconds: float | None = None, since: int = 0) -> CheckReport:
         with self.timer, self._observer.waiting("lean"):
-            # Not every session's `check` has a second argument.
-            if seconds is None:
-                return self._session.check(source)
-            return self._session.check(source, seconds)
+            return self._session.check(source, seconds, since)
 
 
 class InstrumentedPolicy:

@@ -275,8 +275,8 @@ class _TimedChecker:
     def __init__(self, lean: InstrumentedLean, seconds: float | None) -> None:
         self._lean, self._seconds = lean, seconds
 
-    def check(self, source: str) -> CheckReport:
-        return self._lean.check(source, self._seconds)
+    def check(self, source: str, *, since: int = 0) -> CheckReport:
+        return self._lean.check(source, self._seconds, since)
 
 
 # -- One theorem -----------------------------------------------------------------------------------------------------

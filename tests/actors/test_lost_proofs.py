@@ -170,7 +170,7 @@ def test_an_evaluation_ends_and_goes_on_where_it_was(tmp_path, monkeypatch, nano
     monkeypatch.setattr(command, "open_fleet", scripted_eval.open_fleet)
     check = ScriptedLean.check
 
-    def lose(session, source):
+    def lose(session, source, *more):
         raise ServerTimeout("no answer within 300 s")
 
     path = tmp_path / "out"
@@ -188,7 +188,7 @@ def test_a_score_says_how_many_proofs_were_lost_and_why(tmp_path, monkeypatch, n
     monkeypatch.setattr(command, "open_fleet", scripted_eval.open_fleet)
     check = ScriptedLean.check
 
-    def lose_some(session, source):
+    def lose_some(session, source, *more):
         if "theorem t2 " in source:
             raise ProtocolError(REASON)
         return check(session, source)

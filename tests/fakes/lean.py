@@ -83,7 +83,7 @@ class ScriptedLean:
             return TacticFailed(kinds[outcome], f"scripted: {outcome}")  # type: ignore[arg-type]
         return TacticApplied(tuple(branch(text) for text in outcome))
 
-    def check(self, source: str, seconds: float | None = None) -> CheckReport:
+    def check(self, source: str, seconds: float | None = None, since: int = 0) -> CheckReport:
         self.checked.append(source)
         report = self.report(source) if callable(self.report) else self.report
         if report.errors or report.statements:

@@ -26,6 +26,15 @@ def test_a_header_moves_the_questions() -> None:
     assert command.text.split("\n")[command.first_line - 1] == "#print axioms _root_.boom"
 
 
+def test_of_theorems_before_an_offset_nothing_is_asked() -> None:
+    first, example, last = "theorem a : p := q\n", "example : p := q\n", "theorem b : p := q"
+    text = first + example + last
+    for since, names in ((0, 3), (len(first), 2), (len(first + example), 1), (len(text), 0)):
+        command = CheckCommand.build(text, since=since)
+        asked = [line.split("_root_.")[1] for line in command.text.split("\n") if line.startswith("#print axioms")]
+        assert asked == ["a", "_nanoproof_check_1", "b"][3 - names :] and command.names == tuple(asked)
+
+
 def test_whole_answers_are_taken() -> None:
     report = CheckCommand.build(TEXT).read_answer(answer(AXIOMS, STATEMENT, ("info", 2, "said by the proof")))
     assert report.accepted and report.axioms == () and report.statements == (("boom", "boom : False"),)

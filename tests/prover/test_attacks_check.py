@@ -27,8 +27,8 @@ from tests.prover.red_team import table
 class LocalChecker:
     """`check` as a session does it, on a REPL in this process."""
 
-    def check(self, source: str) -> CheckReport:
-        command = CheckCommand.build(source)
+    def check(self, source: str, *, since: int = 0) -> CheckReport:
+        command = CheckCommand.build(source, since=since)
         return command.read_answer(json.loads(json.dumps(Repl(base()).answer({"cmd": command.text}))))
 
 
@@ -51,6 +51,13 @@ def test_a_theorem_is_not_proved_that_nothing_was_asked_about():
     source = "axiom bad : False\ntheorem seen : 1 = 1 := @rfl Nat 1theorem boom : False := by\n  sorry"
     verdict = check_proof(LocalChecker(), Theorem(source), "exact bad")
     assert not verdict.accepted and verdict.reason == "the `sorry` is not in the theorem seen"
+
+
+def test_a_false_lemma_before_the_theorem_counts_where_the_proof_rests_on_it() -> None:
+    before = "axiom lie : False\ntheorem consequence : False := lie\n"
+    verdict = check_proof(LocalChecker(), Theorem(f"{before}theorem boom : False := by sorry"), "exact consequence")
+    assert not verdict.accepted and "the proof rests on lie" in verdict.reason
+    assert check_proof(LocalChecker(), Theorem(f"{before}theorem fine : True := by sorry"), "trivial").accepted
 
 
 PROOFS_OF_FALSE = {

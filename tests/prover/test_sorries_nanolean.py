@@ -150,10 +150,10 @@ def test_a_proof_that_what_follows_refuses_is_taken_out_again(
     check = session.check
     read = []
 
-    def guarded(source: str) -> CheckReport:
+    def guarded(source: str, *more: Any, **options: Any) -> CheckReport:
         """Lean's answer where `#check s`, at the end of the file, says that `s` is proved otherwise."""
         read.append(source)
-        report = check(source)
+        report = check(source, *more, **options)
         if "#check s" in source and "s : 1 = 1 := by\n  trivial" in source:
             report = replace(report, errors=(*report.errors, "another message"), error_positions=())
         return report

@@ -196,7 +196,7 @@ def test_patience_is_a_factor_on_the_time_limit() -> None:
     given: list[float | None] = []
 
     class Timed(ScriptedLean):
-        def check(self, source: str, seconds: float | None = None):  # type: ignore[no-untyped-def]
+        def check(self, source: str, seconds: float | None = None, since: int = 0):  # type: ignore[no-untyped-def]
             given.append(seconds)
             return super().check(source)
 

@@ -183,7 +183,7 @@ class Session:
         self.refuse = refuse
         self.start = self.apply = None
 
-    def check(self, source: str, seconds: float | None = None) -> CheckReport:
+    def check(self, source: str, seconds: float | None = None, since: int = 0) -> CheckReport:
         reason = self.refuse(source)
         return CheckReport((reason,) if reason else (), source.count("sorry"), ())
 

@@ -56,7 +56,7 @@ class Session(ScriptedLean):
         time.sleep(float(os.environ.get("SLOW", 0.001)))
         return super().apply(branch, tactics)
 
-    def check(self, source: str, seconds: float | None = None) -> Any:
+    def check(self, source: str, seconds: float | None = None, since: int = 0) -> Any:
         if reason := os.environ.get("LOSES"):
             raise ProtocolError(reason)
         return super().check(source)

@@ -59,7 +59,7 @@ class Lean(scripted_whole.Lean):
     def start(self, theorem: Any) -> Any:
         return super().start(theorem) if " ill" not in theorem.source else _refuse()
 
-    def check(self, source: str, seconds: float | None = None) -> Any:
+    def check(self, source: str, seconds: float | None = None, since: int = 0) -> Any:
         if "nanoproof_" not in source:
             POINTS.reach("verify")
         return super().check(source, seconds)
