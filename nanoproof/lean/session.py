@@ -352,10 +352,7 @@ class HttpLeanSession:
     # -- Checks of whole texts ---------------------------------------------------------------------------------------
 
     def check(self, source: str, seconds: float | None = None, since: int = 0) -> types.CheckReport:
-        """Check a whole text after the server's imports; report errors, and axioms and statements of its theorems.
-
-        Of those that begin before the offset `since` nothing is asked.
-        """
+        """Check a text after the server's imports; report errors, axioms and statements of theorems from `since` on."""
         command = CheckCommand.build(source, since=since)
         try:
             return command.read_answer(self._with_recovery(self._fresh_command, command.text, seconds))

@@ -306,11 +306,9 @@ class SorryFiller:
         if PLACEHOLDER in proof:
             return "the proof names what stands for a sorry"
         file = self.file.with_proof(gap, proof)
-        if whole:
-            report = session.check(file.checked())
-        else:
-            text = file.checked(gap)
-            report = session.check(text, since=len(text))  # the final check of the proof has asked for its axioms
+        text = file.checked(None if whole else gap)
+        # Up to the theorem only errors are new: the final check of the proof has asked for its axioms.
+        report = session.check(text, since=0 if whole else len(text))
         if news := self._news(report):
             return f"the proof does not fit into the file: {self._in_words(news[0])}"
         self.file, self._report, self.is_read = file, report, whole
