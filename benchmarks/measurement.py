@@ -1,0 +1,154 @@
+"""What all benchmarks share: their command line, ways that take turns, times, and the form of a result.
+
+A result says what is ours, what a plain baseline did in the same run, and the ratio of both. A figure without a
+baseline depends on the machine and its other load more than on the code; the ratio of two that met the same load holds.
+Nothing here needs torch.
+"""
+
+import argparse
+import platform
+import statistics
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from nanoproof.common.config import Parser, add_flags
+from nanoproof.common.files import atomic_write_json
+from nanoproof.model.tokenizer import available_cores
+
+# Cores that this process may use: a container is given fewer than the machine has.
+HARDWARE = f"{platform.machine()}, {available_cores()} cores, Python {platform.python_version()}"
+
+T = TypeVar("T")
+Result = dict[str, Any]
+"""With `name`, `ratio`, `ours`, `baseline`, `unit`, `hardware` and `details`."""
+
+
+# -- the command line ------------------------------------------------------------------------------------------------
+
+
+def plain_parser(text: str | None, json_help: str = "write the results to this file") -> argparse.ArgumentParser:
+    """Return a parser whose description is the first line of a module's text, with `--json`."""
+    parser = argparse.ArgumentParser(description=first_line(text))
+    parser.add_argument("--json", type=Path, help=json_help)
+    return parser
+
+
+def parser_of(name: str, text: str | None, *groups: type) -> Parser:
+    """Return a parser for `python -m benchmarks.NAME` with the options of some dataclasses."""
+    parser = Parser(prog=f"python -m benchmarks.{name}", description=first_line(text))
+    for options in groups:
+        add_flags(parser, options)
+    return parser
+
+
+def first_line(text: str | None) -> str:
+    """Return the first line of a module's text, which python -OO leaves out."""
+    return (text or "").partition("\n")[0]
+
+
+# -- times -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Spent:
+    """Seconds of a call by the clock, and by the processor over all threads of this process.
+
+    Other load lengthens the first and hardly the second; but the second does not see that threads work side by side,
+    and counts those that spin while they wait.
+    """
+
+    clock: float
+    processor: float
+
+
+def spent(run: Callable[[], object]) -> Spent:
+    """Time one call."""
+    clock, processor = time.perf_counter(), time.process_time()
+    run()
+    return Spent(time.perf_counter() - clock, time.process_time() - processor)
+
+
+def processor_seconds(run: Callable[[], object], times: int = 1) -> float:
+    """Return the mean processor time of a call, over so many of them."""
+    return spent(lambda: [run() for _ in range(times)]).processor / times
+
+
+def clock_seconds(run: Callable[[], object]) -> float:
+    """Return the time of a call by the clock."""
+    return spent(run).clock
+
+
+@dataclass(frozen=True)
+class Rate:
+    """Of a call: how much of something by second of the clock, and by second of the processor over all threads."""
+
+    clock: float
+    processor: float
+
+
+def rate(run: Callable[[], Any], amount: float | None = None) -> Rate:
+    """Time a call that takes so much; without an amount it returns how much that was."""
+    answers: list[Any] = []
+    seconds = spent(lambda: answers.append(run()))
+    if amount is None:
+        amount = answers[0]
+    return Rate(amount / seconds.clock, amount / seconds.processor)
+
+
+def typical_rates(
+    rates: Mapping[str, Sequence[Rate]], digits: int | None = None
+) -> tuple[dict[str, float], dict[str, float], dict[str, float]]:
+    """Return for each way: the median by the clock, the best by the clock, and the median by the processor."""
+    clock, best, processor = {}, {}, {}
+    for way, runs in rates.items():
+        by_clock = [found.clock for found in runs]
+        clock[way] = round(statistics.median(by_clock), digits)
+        best[way] = round(max(by_clock), digits)
+        processor[way] = round(statistics.median(found.processor for found in runs), digits)
+    return clock, best, processor
+
+
+def in_turns(ways: Mapping[str, Callable[[], T]], rounds: int) -> dict[str, list[T]]:
+    """Let every way run once in each round, so that other load on the machine meets all of them alike."""
+    found: dict[str, list[T]] = {way: [] for way in ways}
+    for _ in range(rounds):
+        for way, run in ways.items():
+            found[way].append(run())
+    return found
+
+
+def medians(values: Mapping[str, Sequence[float]], digits: int | None = None) -> dict[str, float]:
+    """Return the median of each way: one round that something disturbed does not move it."""
+    return {way: round(statistics.median(of_way), digits) for way, of_way in values.items()}
+
+
+# -- results ---------------------------------------------------------------------------------------------------------
+
+
+def result(
+    name: str, unit: str, ours: float, baseline: float, ratio: float, details: Any, hardware: str = HARDWARE
+) -> Result:
+    """Return a result in the form of all benchmarks."""
+    return {
+        "name": name,
+        "ratio": ratio,
+        "ours": ours,
+        "baseline": baseline,
+        "unit": unit,
+        "hardware": hardware,
+        "details": details,
+    }
+
+
+def compared(found: Result) -> str:
+    """Return a result as the line that is printed of it."""
+    return f"{found['name']}: {found['ours']} against {found['baseline']} {found['unit']}, {found['ratio']}x"
+
+
+def write_results(path: Path | str | None, results: Any) -> None:
+    """Write what `--json` asks for."""
+    if path is not None:
+        atomic_write_json(Path(path), results)
