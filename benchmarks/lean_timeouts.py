@@ -68,9 +68,7 @@ def choose_endless(share: float, seed: int) -> Iterator[bool]:
             yield position == place
 
 
-def work(
-    client: LeanServerClient, seed: int, args: argparse.Namespace, ready: threading.Barrier, load: Load
-) -> None:
+def work(client: LeanServerClient, seed: int, args: argparse.Namespace, ready: threading.Barrier, load: Load) -> None:
     """Run one client: tactics on one state until the time is up; what ends later does not count."""
     outcomes = Counter[str]()
     try:
