@@ -1,4 +1,7 @@
-"""The same work done with Hugging Face `transformers`: `generate` of a GPT-2 of the same size, and the value.
+"""The same work done with Hugging Face `transformers`: `generate` of a GPT-2 of the same size.
+
+Without a value: `generate` hands no activations on, so that one would cost a second reading of the prompt. The ratio is
+the lower one for that.
 
 `transformers` is no dependency of the project: install it into an environment of its own to compare.
 """
@@ -10,13 +13,16 @@ from typing import Any
 
 import torch
 
+from benchmarks.inference_options import end_logit
 from nanoproof.model.gpt import GPTConfig
 from nanoproof.model.tokenizer import Tokenizer
 
 
 def missing_for_transformers() -> str | None:
     """Return why there can be no comparison here; None if there can."""
-    return None if importlib.util.find_spec("transformers") is not None else "transformers is not installed"
+    if importlib.util.find_spec("transformers") is None:
+        return "transformers is not installed"
+    return None
 
 
 class TransformersEngine:
@@ -49,20 +55,20 @@ class TransformersEngine:
             pad_token_id=tokenizer.pad,
         )
         self.model = library.GPT2LMHeadModel(size).to(device, dtype).eval()
-        odds = end_probability / (1 - end_probability) * tokenizer.eos
         with torch.no_grad():  # a constant feature that says how likely the end is
             self.model.transformer.ln_f.weight[0] = 0.0
             self.model.transformer.ln_f.bias[0] = 1.0
             self.model.lm_head.weight[:, 0] = 0.0
-            self.model.lm_head.weight[tokenizer.eos, 0] = torch.tensor(max(odds, 1e-6)).log()
+            self.model.lm_head.weight[tokenizer.eos, 0] = end_logit(end_probability, tokenizer.eos)
         self.attention = str(self.model.config._attn_implementation)
         self.version = str(library.__version__)
 
     @torch.inference_mode()
     def generate(self, prompts: Sequence[list[int]], num_samples: int, max_new_tokens: int) -> int:
         """Sample from every prompt; the number of new tokens, ends included. Nothing is read out for the value."""
-        order = list(prompts) if self.sort_into is None else sorted(prompts, key=len)
-        size = self.sort_into or len(order)
+        order, size = list(prompts), len(prompts)
+        if self.sort_into is not None:
+            order, size = sorted(prompts, key=len), self.sort_into
         total = 0
         for start in range(0, len(order), size):
             part = order[start : start + size]
@@ -77,15 +83,6 @@ class TransformersEngine:
             )[:, tokens.shape[1] :]
             total += int((written != self.tokenizer.pad).sum())
         return total
-
-    @torch.inference_mode()
-    def read_values(self, prompts: Sequence[list[int]]) -> torch.Tensor:
-        """Run the forward pass over the prompts that a value read-out takes, (S, 64)."""
-        tokens, mask = self._padded([[*prompt, self.tokenizer.value] for prompt in prompts])
-        positions = (mask.cumsum(dim=1) - 1).clamp(min=0)
-        out = self.model(input_ids=tokens, attention_mask=mask, position_ids=positions, logits_to_keep=1)
-        bins = slice(self.tokenizer.bins[0], self.tokenizer.bins[-1] + 1)
-        return out.logits[:, -1, bins].float().softmax(dim=-1)
 
     def _padded(self, prompts: Sequence[list[int]]) -> tuple[torch.Tensor, torch.Tensor]:
         width = max(map(len, prompts))

@@ -129,9 +129,17 @@ def medians(values: Mapping[str, Sequence[float]], digits: int | None = None) ->
 
 
 def result(
-    name: str, unit: str, ours: float, baseline: float, ratio: float, details: Any, hardware: str = HARDWARE
+    name: str,
+    unit: str,
+    ours: float | None,
+    baseline: float | None,
+    ratio: float | None,
+    details: Any,
+    hardware: str = HARDWARE,
 ) -> Result:
-    """Return a result in the form of all benchmarks."""
+    """Return a result in the form of all benchmarks; None is what was not measured."""
+    # The ratio is given, as only the measure knows its direction: rates are divided by the baseline's, and the
+    # baseline's times by ours, so that more than 1 is better. Costs of a part, which only ours has, are above 1.
     return {
         "name": name,
         "ratio": ratio,
