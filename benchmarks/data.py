@@ -79,7 +79,7 @@ def result_of(name: str, rates: dict[str, list[Rate]], details: dict[str, Any]) 
 
 def plain_transitions(path: Path) -> list[Transition]:
     """Read transitions the plain way: everything at once, and a file of another shape ends in some KeyError."""
-    records = [json.loads(line) for line in path.read_bytes().splitlines()]
+    records = list(map(json.loads, path.read_bytes().splitlines()))
     transitions: list[Transition] = []
     for record in records:
         for theorem in record["theorems"]:
@@ -117,8 +117,7 @@ def resident_mb(way: str, path: Path) -> float:
     """Megabytes of memory that what is read takes. To be run in a process of its own."""
     process = psutil.Process()
     before = process.memory_info().rss
-    read = {"ours": load_split, "plain": plain_transitions}[way]
-    kept = read(path)
+    kept: object = load_split(path) if way == "ours" else plain_transitions(path)
     after = process.memory_info().rss
     del kept
     return (after - before) / 1e6
@@ -169,7 +168,7 @@ def measure_transitions(options: DataBenchmark, directory: Path) -> dict[str, An
     resident = {way: resident_mb_in_new_process(way, path) for way in ("ours", "plain")}
     plain = plain_transitions(path)
     count = len(plain)
-    assert all(ours == other for ours, other in zip(read_transitions(path), plain, strict=True)), "they differ"
+    assert list(read_transitions(path)) == plain, "they differ"
     train, valid = load_split(path)
     assert [*train, *valid] == plain, "what is kept differs from what is read"
     # What a list of all of them holds would be in the way of the collector while others are timed.
@@ -203,9 +202,9 @@ def measure_tokens(options: DataBenchmark, directory: Path) -> dict[str, Any]:
     tokenizer.save(directory)
     library = tokenizers.Tokenizer.from_file(str(directory / TOKENIZER_FILE))
     texts = list(lean_documents(options))
-    size = sum(len(text.encode("utf-8")) for text in texts) / 1e6
+    size = len("".join(texts).encode("utf-8")) / 1e6
 
-    # One document after the other, on one thread, as the library is used: it gives the threads of a batch no arrays.
+    # One document after the other on one thread, as a loop over documents uses the library.
     def encode_plainly() -> list[list[int]]:
         return [library.encode(text).ids for text in texts]
 
@@ -223,10 +222,10 @@ def measure_tokens(options: DataBenchmark, directory: Path) -> dict[str, Any]:
     return result_of("GPT-2 tokens of Lean text", rates, {**to_dict(options), "tokens": tokens})
 
 
-def report(found: Result) -> None:
+def report(row: Result) -> None:
     """Print a result."""
-    details = found["details"]
-    print(f"{compared(found)} ({found['hardware']}, load average {details['load_average']})")
+    details = row["details"]
+    print(f"{compared(row)} ({row['hardware']}, load average {details['load_average']})")
     print(f"  MB per second of the clock: {details['clock']}, best runs: {details['best_clock']}")
     print(f"  MB per second of processor time: {details['per_processor_second']}")
     if "resident_mb_of_all" in details:
@@ -240,8 +239,8 @@ def main(argv: list[str] | None = None) -> int:
     options = from_args(DataBenchmark, parser_of("data", __doc__, DataBenchmark).parse_args(argv))
     with tempfile.TemporaryDirectory() as directory:
         results = [measure_transitions(options, Path(directory)), measure_tokens(options, Path(directory))]
-    for found in results:
-        report(found)
+    for row in results:
+        report(row)
     write_results(options.json, results)
     return 0
 

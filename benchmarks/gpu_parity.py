@@ -68,9 +68,7 @@ class Check:
     def __str__(self) -> str:
         if self.error is None:
             return f"{self.name}: not here: {self.reason}"
-        verdict = "ok"
-        if self.failed:
-            verdict = f"FAILED {self.reason}".strip()
+        verdict = f"FAILED {self.reason}".strip() if self.failed else "ok"
         return f"{self.name}: {self.error:.2e} ({verdict}, at most {self.tolerance:.0e})"
 
 
@@ -87,7 +85,7 @@ def relative(got: Sequence[torch.Tensor], wanted: Sequence[torch.Tensor]) -> flo
 def random_layout(options: ParityOptions) -> RowLayout:
     """Make rows of examples, each a prefix with up to three continuations, and padding at the end of each row."""
     rng, shape = random.Random(options.seed), (options.rows, options.length)
-    positions, segments, branches = (torch.zeros(shape, dtype=torch.long) for _ in range(3))
+    positions, segments, branches = torch.zeros((3, *shape), dtype=torch.long)
     for row in range(options.rows):
         at, segment = 0, 0
         while at < options.length - 40:
@@ -129,9 +127,7 @@ def attention(options: ParityOptions, device: torch.device, dtype: torch.dtype) 
 
     # From the same rounded inputs, but computed in 32 bits: the error is that of the path, not of its inputs.
     wanted = run(DensePath(), layout, [x.float() for x in inputs])
-    tolerance = HALF_TOLERANCE
-    if dtype == torch.float32:
-        tolerance = FULL_TOLERANCE
+    tolerance = FULL_TOLERANCE if dtype == torch.float32 else HALF_TOLERANCE
     checks = []
     for name, missing in MISSING.items():
         problem = missing(device, dtype)

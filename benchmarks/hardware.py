@@ -50,7 +50,7 @@ def measure_peaks(device: torch.device, dtype: torch.dtype) -> Peaks:
     # What a maker's data sheet says is reached by nothing; and a share of what this machine gives now, beside its other
     # load, is one that can be compared with another day's.
     size = MATRIX.get(device.type, MATRIX["cpu"])
-    a, b = (torch.randn(size, size, device=device, dtype=dtype) for _ in range(2))
+    a, b = torch.randn(2, size, size, device=device, dtype=dtype)
     product = torch.empty_like(a)
     source = torch.empty(COPY_BYTES.get(device.type, COPY_BYTES["cpu"]), dtype=torch.uint8, device=device).fill_(1)
     target = torch.empty_like(source)
@@ -105,7 +105,7 @@ def decode_work(
     weights = matrix_parameters(config)
     matrices = weights["attention"] + weights["feed_forward"] + config.width * vocabulary
     flops = traffic = 0.0
-    for step in range(1, max(max(counts) for counts in samples)):
+    for step in range(1, max(map(max, samples))):
         rows = [sum(count > step for count in counts) for counts in samples]
         # The weights once for all rows of a step; that is what makes small batches slow on a GPU.
         traffic += matrices

@@ -14,15 +14,13 @@ from typing import Any
 import torch
 
 from benchmarks.inference_options import end_logit
-from nanoproof.model.gpt import GPTConfig
+from nanoproof.model.gpt import GPT
 from nanoproof.model.tokenizer import Tokenizer
 
 
 def missing_for_transformers() -> str | None:
     """Return why there can be no comparison here; None if there can."""
-    if importlib.util.find_spec("transformers") is None:
-        return "transformers is not installed"
-    return None
+    return None if importlib.util.find_spec("transformers") is not None else "transformers is not installed"
 
 
 class TransformersEngine:
@@ -32,17 +30,10 @@ class TransformersEngine:
     generated in parts of this many, which saves padding and is not what the library does by itself.
     """
 
-    def __init__(
-        self,
-        config: GPTConfig,
-        tokenizer: Tokenizer,
-        device: torch.device,
-        dtype: torch.dtype,
-        end_probability: float,
-        sort_into: int | None = None,
-    ) -> None:
+    def __init__(self, beside: GPT, tokenizer: Tokenizer, end_probability: float, sort_into: int | None) -> None:
         library: Any = importlib.import_module("transformers")
-        self.tokenizer, self.device, self.sort_into = tokenizer, device, sort_into
+        config = beside.config
+        self.tokenizer, self.device, self.sort_into = tokenizer, beside.device, sort_into
         torch.manual_seed(0)
         size = library.GPT2Config(
             vocab_size=config.padded_vocab_size,
@@ -54,14 +45,12 @@ class TransformersEngine:
             eos_token_id=tokenizer.eos,
             pad_token_id=tokenizer.pad,
         )
-        self.model = library.GPT2LMHeadModel(size).to(device, dtype).eval()
+        self.model = library.GPT2LMHeadModel(size).to(beside.device, beside.compute_dtype).eval()
         with torch.no_grad():  # a constant feature that says how likely the end is
             self.model.transformer.ln_f.weight[0] = 0.0
             self.model.transformer.ln_f.bias[0] = 1.0
             self.model.lm_head.weight[:, 0] = 0.0
             self.model.lm_head.weight[tokenizer.eos, 0] = end_logit(end_probability, tokenizer.eos)
-        self.attention = str(self.model.config._attn_implementation)
-        self.version = str(library.__version__)
 
     @torch.inference_mode()
     def generate(self, prompts: Sequence[list[int]], num_samples: int, max_new_tokens: int) -> int:

@@ -3,10 +3,12 @@
 All ways take turns on the same prompts, and medians count, so that other load on the machine falls on all of them.
 """
 
+import itertools
 import random
 import statistics
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -26,6 +28,7 @@ from benchmarks.inference_work import (
     random_states,
     sample_lengths,
 )
+from benchmarks.measurement import in_threads
 from benchmarks.plain_inference import PlainEngine
 from nanoproof.inference.engine import Engine
 from nanoproof.policy.tactic_policy import TacticPolicy
@@ -116,24 +119,20 @@ def plain_way(network: Network, load: Load) -> Way:
 
 def transformers_way(network: Network, load: Load, end_probability: float, sort_into: int | None) -> Way:
     """`transformers` with batches of `load.states`, without a value: what a library gives who writes no engine."""
-    model = network.model
-    engine = TransformersEngine(
-        model.config, network.tokenizer, model.device, model.compute_dtype, end_probability, sort_into
-    )
+    engine = TransformersEngine(network.model, network.tokenizer, end_probability, sort_into)
 
     def answer(prompts: list[list[int]]) -> int:
         return engine.generate(prompts, load.samples, load.max_new_tokens)
 
-    return barrier(answer, load.states, model.device)
+    return barrier(answer, load.states, network.model.device)
 
 
 def compare(ways: dict[str, Way], network: Network, load: Load) -> dict[str, list[Turn]]:
     """Time rounds in which every way answers the same prompts, after a first one that captures CUDA graphs."""
     rng = random.Random(1)
-    turns: dict[str, list[Turn]] = {name: [] for name in ways}
-    warm_up = 2
-    if network.model.device.type == "cuda":
-        warm_up = load.per_round  # graphs are captured for each number of rows that comes
+    turns: defaultdict[str, list[Turn]] = defaultdict(list)
+    # On a GPU graphs are captured, for each number of rows that comes.
+    warm_up = load.per_round if network.model.device.type == "cuda" else 2
     for way in ways.values():
         way(random_prompts(load, network.tokenizer, rng, warm_up))
     for _ in range(load.rounds):
@@ -171,7 +170,7 @@ def phases(engine: Engine, network: Network, load: Load, peaks: Peaks) -> dict[s
             engine.generate(random_prompts(load, network.tokenizer, rng, load.states), options, range(load.states))
     for _ in range(load.rounds):
         prompts = random_prompts(load, network.tokenizer, rng, load.states)
-        lengths = [len(prompt) for prompt in prompts]
+        lengths = list(map(len, prompts))
         stopwatch = Stopwatch(model.device)
         engine.generate(prompts, short.options, range(load.states))
         first = stopwatch.read()[clock]
@@ -201,7 +200,7 @@ def ask_with_threads(policy: TacticPolicy, network: Network, load: Load, waiting
     """`waiting` threads that ask the policy for states of their own, `states` in all."""
     rng = random.Random(3)
     source = random_states(load, network.tokenizer, rng)
-    texts = [next(source) for _ in range(states)]
+    texts = list(itertools.islice(source, states))
     latencies: list[float] = []
     tokens = policy.engine.stats.sampled_tokens
     lock = threading.Lock()
@@ -217,12 +216,8 @@ def ask_with_threads(policy: TacticPolicy, network: Network, load: Load, waiting
             policy.suggest(text, seed=hash(text) & 0xFFFF)
             latencies.append(time.perf_counter() - began)
 
-    threads = [threading.Thread(target=work) for _ in range(waiting)]
     stopwatch = Stopwatch(network.model.device)
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads([work] * waiting)
     seconds = stopwatch.read()
     return Turn(states, policy.engine.stats.sampled_tokens - tokens, *seconds, latencies)
 
@@ -230,7 +225,7 @@ def ask_with_threads(policy: TacticPolicy, network: Network, load: Load, waiting
 def sweep_lengths(engine: Engine, network: Network, load: Load, lengths: Sequence[int]) -> list[dict[str, Any]]:
     """Cost of a state by length of its prompt; the turns go round, so that other load falls on all lengths."""
     rng = random.Random(4)
-    turns: dict[int, list[Turn]] = {length: [] for length in lengths}
+    turns: defaultdict[int, list[Turn]] = defaultdict(list)
     loads = {length: replace(load, min_prompt_tokens=length, max_prompt_tokens=length) for length in lengths}
     for own in loads.values():  # a first small round, which does not count
         keep_in_flight(engine, random_prompts(own, network.tokenizer, rng, 2), load.options, load.states)
@@ -244,7 +239,7 @@ def sweep_lengths(engine: Engine, network: Network, load: Load, lengths: Sequenc
 def sweep_waiting(policy: TacticPolicy, network: Network, load: Load, counts: Sequence[int]) -> list[dict[str, Any]]:
     """Cost of a state by number of threads that wait; the same number of states whatever that is."""
     ask_with_threads(policy, network, load, 4, 8)
-    turns: dict[int, list[Turn]] = {count: [] for count in counts}
+    turns: defaultdict[int, list[Turn]] = defaultdict(list)
     for _ in range(load.rounds):
         for count in counts:
             turns[count].append(ask_with_threads(policy, network, load, count, max(counts)))

@@ -52,11 +52,8 @@ class Bench:
 
     def result(self, name: str, unit: str, ours: float | None, baseline: float | None, **details: Any) -> Result:
         """Return a result in the form of all benchmarks."""
-        device, ratio = "CPU", None
-        if self.dist.device.type == "cuda":
-            device = torch.cuda.get_device_name(self.dist.device)
-        if ours is not None and baseline is not None:
-            ratio = round(ours / baseline, 2)
+        device = torch.cuda.get_device_name(self.dist.device) if self.dist.device.type == "cuda" else "CPU"
+        ratio = None if baseline is None or ours is None else round(ours / baseline, 2)
         details["memory_mbytes"] = measures.memory_mbytes(self.dist.device)
         hardware = f"{device}, {HARDWARE}, torch {torch.__version__}"
         return result(name, unit, ours, baseline, ratio, details, hardware)
@@ -134,10 +131,11 @@ def measure_lengths(bench: Bench, lengths: tuple[int, ...]) -> list[Result]:
     network = bench.network(max(lengths))
     engine = bench.engine(network)
     rows = measures.sweep_lengths(engine, network, bench.load, sorted(lengths))
-    return [
-        bench.result(f"prompts of {row['prompt_tokens']} tokens", "ms/state", row["processor_ms"], None, **row)
-        for row in rows
-    ]
+    results = []
+    for row in rows:
+        name = f"prompts of {row['prompt_tokens']} tokens"
+        results.append(bench.result(name, "ms/state", row["processor_ms"], None, **row))
+    return results
 
 
 def measure_waiting(bench: Bench, waiting: tuple[int, ...]) -> list[Result]:
@@ -146,11 +144,11 @@ def measure_waiting(bench: Bench, waiting: tuple[int, ...]) -> list[Result]:
     engine = bench.engine(network)
     with TacticPolicy(engine, bench.load.config, threads=bench.threads) as policy:
         rows = measures.sweep_waiting(policy, network, bench.load, sorted(waiting))
-    first = rows[0]["processor_ms"]
-    return [
-        bench.result(f"{row['waiting_threads']} threads wait", "ms/state", row["processor_ms"], first, **row)
-        for row in rows
-    ]
+    first, results = rows[0]["processor_ms"], []
+    for row in rows:
+        name = f"{row['waiting_threads']} threads wait"
+        results.append(bench.result(name, "ms/state", row["processor_ms"], first, **row))
+    return results
 
 
 def measure_device(bench: Bench, names: tuple[str, ...]) -> list[Result]:
@@ -185,9 +183,7 @@ def format_result(row: Result) -> str:
     """Format a result as one line."""
     if row["ours"] is None:
         return f"{row['name']}: {row['details']['error']}"
-    compared = ""
-    if row["baseline"] is not None:
-        compared = f" against {row['baseline']:,}, ratio {row['ratio']}"
+    compared = "" if row["baseline"] is None else f" against {row['baseline']:,}, ratio {row['ratio']}"
     return f"{row['name']}: {row['ours']:,} {row['unit']}{compared} ({more_of(row)})"
 
 
@@ -205,9 +201,7 @@ def more_of(row: Result) -> str:
 
 def table(results: list[Result]) -> str:
     """Format the results for docs/benchmarks.md, with date, revision and device."""
-    device = "nothing ran"
-    if results:
-        device = results[0]["hardware"]
+    device = results[0]["hardware"] if results else "nothing ran"
     lines = [
         f"{time.strftime('%Y-%m-%d')}, revision `{code_revision()[:7]}`, `scripts/bench_inference.py`, {device}",
         "",

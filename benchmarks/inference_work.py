@@ -37,7 +37,7 @@ def made_up_tokenizer(vocab_size: int) -> Tokenizer:
     """Make a vocabulary of this size without training: syllables such as `Ka`, and pairs of them."""
     vocab = {character: byte for byte, character in enumerate(BYTE_OF_CHARACTER)}
     syllables = list(itertools.product(string.ascii_uppercase, string.ascii_lowercase))
-    pairs = itertools.permutations(["".join(syllable) for syllable in syllables], 2)
+    pairs = itertools.permutations(map("".join, syllables), 2)
     num_merges = vocab_size - len(vocab) - len(SYMBOLS) - len(MARKERS)
     merges: list[tuple[str, str]] = [*syllables, *itertools.islice(pairs, num_merges - len(syllables))]
     for left, right in merges:

@@ -24,7 +24,7 @@ from typing import Any
 import requests
 from flask import Response, request
 
-from benchmarks.measurement import compared, plain_parser, result, write_results
+from benchmarks.measurement import compared, in_threads, plain_parser, result, write_results
 from nanoproof.common.web.http_server import HttpServer, bind
 from nanoproof.lean.client import LeanServerClient
 from nanoproof.lean.server.app import create_app
@@ -179,17 +179,15 @@ def run_threads(
             ready.abort()
 
     before = accepted(address)
-    workers = [threading.Thread(target=guarded) for _ in range(threads)]
-    for thread in workers:
-        thread.start()
-    ready.wait(CALL_SECONDS)
-    began = time.perf_counter()
-    deadline[0] = began + seconds
-    ready.wait(CALL_SECONDS)
-    for thread in workers:
-        thread.join()
+
+    def begin() -> None:
+        ready.wait(CALL_SECONDS)
+        deadline[0] = time.perf_counter() + seconds
+        ready.wait(CALL_SECONDS)
+
+    in_threads([guarded] * threads, meanwhile=begin)
     # Calls that were under way at the deadline count, and so does their time.
-    load.seconds += time.perf_counter() - began
+    load.seconds += time.perf_counter() - (deadline[0] - seconds)
     load.connections += accepted(address) - before - 1  # but for that of this question
 
 
@@ -272,11 +270,11 @@ def main(argv: list[str] | None = None) -> int:
     ours, baseline = loads["ours"].rate, loads["plain"].rate
     summaries = {name: load.summary() for name, load in loads.items()}
     name = f"tactics through client and server, {args.threads} threads"
-    found = result(name, "tactics/s", round(ours), round(baseline), round(ours / baseline, 2), summaries)
-    print(compared(found))
+    outcome = result(name, "tactics/s", round(ours), round(baseline), round(ours / baseline, 2), summaries)
+    print(compared(outcome))
     for name, summary in summaries.items():
         print(f"  {name}: {summary}", *sorted(set(loads[name].errors))[:3], sep="\n    ")
-    write_results(args.json, found)
+    write_results(args.json, outcome)
     return int(any(load.errors for load in loads.values()))
 
 

@@ -17,11 +17,12 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from benchmarks.lean_server import THEOREM, serving
-from benchmarks.measurement import compared, plain_parser, result, write_results
+from benchmarks.measurement import compared, in_threads, plain_parser, result, write_results
 from nanoproof.lean.client import ClientConfig, LeanServerClient
 from nanoproof.lean.server.backend import Backend, ServerSettings
 from nanoproof.lean.server.pool import Pool
@@ -80,9 +81,7 @@ def work(client: LeanServerClient, seed: int, args: argparse.Namespace, ready: t
                 if time.monotonic() >= deadline:
                     break
                 (answer,) = session.apply(branch, [TACTICS[is_endless]])
-                outcome = "applied"
-                if isinstance(answer, TacticFailed):
-                    outcome = answer.kind
+                outcome = answer.kind if isinstance(answer, TacticFailed) else "applied"
                 # A process that was killed must not pass for a tactic that was refused.
                 assert (outcome == "timeout") == is_endless, answer
                 outcomes[outcome] += time.monotonic() < deadline
@@ -101,16 +100,15 @@ def measure(limits: tuple[str, ...], args: argparse.Namespace) -> Load:
     with serving(settings, backend) as (address, pool):
         client = LeanServerClient(address, config=ClientConfig(tactic_seconds=args.deadline))
         ready = threading.Barrier(args.processes + 1)
-        threads = []
-        for seed in range(args.processes):
-            threads.append(threading.Thread(target=work, args=(client, seed, args, ready, load)))
-            threads[-1].start()
-        ready.wait(START_SECONDS)
-        time.sleep(args.seconds)
-        # At the deadline: a tactic that is under way then may still cost a process, whose end nobody counts.
-        load.restarts = restarts(pool)
-        for thread in threads:
-            thread.join()
+
+        def count_restarts() -> None:
+            ready.wait(START_SECONDS)
+            time.sleep(args.seconds)
+            # At the deadline: a tactic that is under way then may still cost a process, whose end nobody counts.
+            load.restarts = restarts(pool)
+
+        clients = [partial(work, client, seed, args, ready, load) for seed in range(args.processes)]
+        in_threads(clients, meanwhile=count_restarts)
     return load
 
 
@@ -145,9 +143,9 @@ def main(argv: list[str] | None = None) -> int:
     ours, baseline = loads["lean"].rate, loads["killing"].rate
     details = {**{kind: load.summary() for kind, load in loads.items()}, **vars(args), "json": str(args.json)}
     name, ratio = "tactics beside some that never end", round(ours / baseline, 2)
-    found = result(name, "tactics/s", round(ours, 1), round(baseline, 1), ratio, details)
-    print(compared(found))
-    write_results(args.json, found)
+    comparison = result(name, "tactics/s", round(ours, 1), round(baseline, 1), ratio, details)
+    print(compared(comparison))
+    write_results(args.json, comparison)
     return int(any(load.errors for load in loads.values()))
 
 

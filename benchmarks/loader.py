@@ -150,7 +150,7 @@ def run_benchmark(options: LoaderBenchmark, directory: Path) -> Result:
     tokenizer.save(directory)
     slow = tokenizers.Tokenizer.from_file(str(directory / TOKENIZER_FILE))
     write_corpus(directory / "corpus", int(options.megabytes * 1e6))
-    files = [ParquetFile(path) for path in sorted((directory / "corpus").glob("*.parquet"))]
+    files = list(map(ParquetFile, sorted((directory / "corpus").glob("*.parquet"))))
     documents = all_documents("made up", files)
     check_tokens(options, documents, tokenizer)
     length, bos = options.row_length, tokenizer.bos
@@ -175,10 +175,8 @@ def run_benchmark(options: LoaderBenchmark, directory: Path) -> Result:
         "plain_tokenizers": clock["plain_tokenizers"],
         "best": best,
         "per_processor_second": processor,
-        "steady": {},
+        "steady": watch_memory(options, documents, tokenizer) if options.steady_batches else {},
     }
-    if options.steady_batches:
-        details["steady"] = watch_memory(options, documents, tokenizer)
     ratio = round(clock["ours"] / clock["plain"], 2)
     return result("token loader", "tokens/s", clock["ours"], clock["plain"], ratio, details)
 
@@ -187,14 +185,14 @@ def main(argv: list[str] | None = None) -> int:
     """Run the benchmark and write its results."""
     options = from_args(LoaderBenchmark, parser_of("loader", __doc__, LoaderBenchmark).parse_args(argv))
     with tempfile.TemporaryDirectory() as directory:
-        found = run_benchmark(options, Path(directory))
-    details = found["details"]
-    print(f"token loader: {found['ours']:,} against {found['baseline']:,} tokens/s, {found['ratio']}x")
+        outcome = run_benchmark(options, Path(directory))
+    details = outcome["details"]
+    print(f"token loader: {outcome['ours']:,} against {outcome['baseline']:,} tokens/s, {outcome['ratio']}x")
     print(f"the plain way with the tokenizers library: {details['plain_tokenizers']:,} tokens/s")
     print(f"tokens per second of processor time: {details['per_processor_second']}")
     if details["steady"]:
         print(f"{options.steady_batches:,} batches: {details['steady']}")
-    write_results(options.json, found)
+    write_results(options.json, outcome)
     return 0
 
 

@@ -8,8 +8,10 @@ Nothing here needs torch.
 import argparse
 import platform
 import statistics
+import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -21,7 +23,9 @@ from nanoproof.model.tokenizer import available_cores
 # Cores that this process may use: a container is given fewer than the machine has.
 HARDWARE = f"{platform.machine()}, {available_cores()} cores, Python {platform.python_version()}"
 
+K = TypeVar("K")
 T = TypeVar("T")
+Figure = float | None
 Result = dict[str, Any]
 """With `name`, `ratio`, `ours`, `baseline`, `unit`, `hardware` and `details`."""
 
@@ -104,56 +108,64 @@ def typical_rates(
     """Return for each way: the median by the clock, the best by the clock, and the median by the processor."""
     clock, best, processor = {}, {}, {}
     for way, runs in rates.items():
-        by_clock = [found.clock for found in runs]
+        by_clock = [run.clock for run in runs]
         clock[way] = round(statistics.median(by_clock), digits)
         best[way] = round(max(by_clock), digits)
-        processor[way] = round(statistics.median(found.processor for found in runs), digits)
+        processor[way] = round(statistics.median(run.processor for run in runs), digits)
     return clock, best, processor
 
 
 def in_turns(ways: Mapping[str, Callable[[], T]], rounds: int) -> dict[str, list[T]]:
     """Let every way run once in each round, so that other load on the machine meets all of them alike."""
-    found: dict[str, list[T]] = {way: [] for way in ways}
+    answers: defaultdict[str, list[T]] = defaultdict(list)
     for _ in range(rounds):
         for way, run in ways.items():
-            found[way].append(run())
-    return found
+            answers[way].append(run())
+    return answers
 
 
 def medians(values: Mapping[str, Sequence[float]], digits: int | None = None) -> dict[str, float]:
     """Return the median of each way: one round that something disturbed does not move it."""
-    return {way: round(statistics.median(of_way), digits) for way, of_way in values.items()}
+    return rounded({way: statistics.median(of_way) for way, of_way in values.items()}, digits)
+
+
+def rounded(figures: Mapping[K, float], digits: int | None) -> dict[K, float]:
+    """Return figures with so many digits behind the point."""
+    return {name: round(value, digits) for name, value in figures.items()}
+
+
+def in_threads(targets: Iterable[Callable[[], object]], meanwhile: Callable[[], object] = lambda: None) -> None:
+    """Run all targets at the same time, and something in this thread; returns when all have ended."""
+    threads = []
+    for target in targets:
+        threads.append(threading.Thread(target=target))
+        threads[-1].start()
+    meanwhile()
+    for thread in threads:
+        thread.join()
+
+
+def folder_bytes(folder: Path) -> int:
+    """Return the size of all files below a folder."""
+    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
 
 
 # -- results ---------------------------------------------------------------------------------------------------------
 
 
 def result(
-    name: str,
-    unit: str,
-    ours: float | None,
-    baseline: float | None,
-    ratio: float | None,
-    details: Any,
-    hardware: str = HARDWARE,
+    name: str, unit: str, ours: Figure, baseline: Figure, ratio: Figure, details: Any, hardware: str = HARDWARE
 ) -> Result:
     """Return a result in the form of all benchmarks; None is what was not measured."""
     # The ratio is given, as only the measure knows its direction: rates are divided by the baseline's, and the
     # baseline's times by ours, so that more than 1 is better. Costs of a part, which only ours has, are above 1.
-    return {
-        "name": name,
-        "ratio": ratio,
-        "ours": ours,
-        "baseline": baseline,
-        "unit": unit,
-        "hardware": hardware,
-        "details": details,
-    }
+    figures = {"name": name, "ratio": ratio, "ours": ours, "baseline": baseline, "unit": unit}
+    return {**figures, "hardware": hardware, "details": details}
 
 
-def compared(found: Result) -> str:
+def compared(row: Result) -> str:
     """Return a result as the line that is printed of it."""
-    return f"{found['name']}: {found['ours']} against {found['baseline']} {found['unit']}, {found['ratio']}x"
+    return f"{row['name']}: {row['ours']} against {row['baseline']} {row['unit']}, {row['ratio']}x"
 
 
 def write_results(path: Path | str | None, results: Any) -> None:

@@ -1,6 +1,6 @@
 """Measure what the monitor costs a run, and how fast it responds.
 
-    python -m benchmarks.monitor [--parts viewers answers] [--viewers 50] [--seconds 20] [--run DIR] [--markdown PATH]
+    python -m benchmarks.monitor [--parts viewers answers] [--viewers 50] [--seconds 20] [--run DIR]
 
 viewers  A stand-in for a run (status, timeline, attempts, metrics of 2 ranks with 16 actors each) writes at the rate of
          a real one and has the monitor as its child. By turns nobody and `--viewers` pages look at it: live updates all
@@ -176,9 +176,7 @@ def measure_requests(monitor: MonitorProcess, repeats: int) -> dict[str, Any]:
     process = psutil.Process(monitor.pid)
     with requests.Session() as session:
         for url_path in api_requests(monitor.address):
-            label = url_path
-            if len(url_path) >= 60:
-                label = url_path.split("?")[0] + "?…"
+            label = url_path if len(url_path) < 60 else url_path.split("?")[0] + "?…"
             rows[label] = ask(session, process, monitor.address + url_path, repeats)
     rows["memory"] = process.memory_info().rss
     return rows
@@ -234,21 +232,17 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--run", type=Path, help="A run to ask about (default: one is made).")
     parser.add_argument("--attempts", type=int, default=100_000)
     parser.add_argument("--evaluations", type=int, default=1000)
-    parser.add_argument("--markdown", type=Path, help="Write the tables to this file too.")
     options = parser.parse_args(argv)
     lines: list[str] = []
     if "viewers" in options.parts:
         lines += report_viewers(measure_viewers(options.viewers, options.seconds), options.viewers)
     if "answers" in options.parts:
         with tempfile.TemporaryDirectory() as folder:
-            path = options.run
-            if path is None:
-                path = Path(folder) / "run"
+            path = options.run or Path(folder) / "run"
+            if options.run is None:
                 make_run(path, options.attempts, options.evaluations).close()
             lines += report_answers(measure_answers(path, options.repeats))
     print("\n".join(lines))
-    if options.markdown:
-        options.markdown.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -26,19 +26,10 @@ from nanoproof.monitor.server import start_monitor_process
 
 STEPS, REPEATS = 300, 15
 LONG = "rl/long"
-QUESTIONS = (
-    "overview",
-    "series?max_points=500",
-    "theorems",
-    "theorems?q=swap&sort=seconds&order=desc",
-    "attempts?size=50",
-    "attempts?outcome=proven&page=100",
-    "actors",
-    "timeline?last=300&max=8000",
-    "evaluations",
-    "samples",
-    "logs",
-)
+QUESTIONS = """
+    overview series?max_points=500 theorems theorems?q=swap&sort=seconds&order=desc attempts?size=50
+    attempts?outcome=proven&page=100 actors timeline?last=300&max=8000 evaluations samples logs
+"""
 
 
 def make_small_run(path: Path, number: int) -> None:
@@ -93,8 +84,8 @@ def measure(folder: Path) -> dict[str, Any]:
                 break
             time.sleep(1.0)
         read = {"wall_seconds": time.perf_counter() - begun, "processor_seconds": used_by(process)}
-        for question in QUESTIONS:
-            mark = {True: "&", False: "?"}["?" in question]
+        for question in QUESTIONS.split():
+            mark = "&" if "?" in question else "?"
             times[question] = ask(session, process, f"{monitor.address}/api/{question}{mark}run={LONG}", REPEATS)
         memory = process.memory_info().rss / 1e6
     finally:
@@ -113,9 +104,7 @@ def report(measured: dict[str, Any], runs: int) -> list[str]:
     """The table, for docs/benchmarks.md."""
     lines = ["| request | median ms | slowest ms | processor ms | kB |", "|---|---|---|---|---|"]
     for question, row in measured["times"].items():
-        name = f"`/api/{question}`"
-        if question == "runs":
-            name += f", {runs} runs"
+        name = f"`/api/{question}`" + (f", {runs} runs" if question == "runs" else "")
         cells = f"{row['median']:.0f} | {row['slowest']:.0f} | {row['processor']:.0f} | {row['kilobytes']:.0f}"
         lines.append(f"| {name} | {cells} |")
     read, (usual, worst) = measured["read"], measured["while_reading"]

@@ -5,13 +5,13 @@
 Every proof is run tactic by tactic through the REPL's own request handler, as the Lean server drives it: parse, run,
 have finished proofs checked by the kernel, print the goals. Below it: the start of a theorem, the library from its
 cache against from text, certificates (of a proof against elaborating it, of the library against building it, and
-reading that again with every proof checked), the memory of a REPL process after all proofs, where the time goes.
+reading that again with every proof checked), the memory of a REPL process after all proofs. What each tactic takes says
+`benchmarks.nanolean_answers`.
 """
 
 import statistics
 import sys
 import time
-from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -110,8 +110,8 @@ def elaborate_prefixes(state: EnvState, proof: Proof) -> float:
     return spent / len(proof.tactics)
 
 
-def tactic_rates(state: EnvState, proofs: list[Proof]) -> tuple[list[dict[str, Any]], list[Timing]]:
-    """Tactics per second of one core against the baseline, and the times of every proof."""
+def tactic_rates(state: EnvState, proofs: list[Proof]) -> list[dict[str, Any]]:
+    """Tactics per second of one core, and milliseconds of a theorem's start, against the baseline."""
     repl = Repl(state)
     for proof in proofs:  # once to fill the caches that a running process has
         play(repl.answer, proof)
@@ -133,7 +133,7 @@ def tactic_rates(state: EnvState, proofs: list[Proof]) -> tuple[list[dict[str, A
     return [
         row("tactic", len(tactics) / sum(tactics), ratio, "tactics/s/core", tactics=len(tactics)),
         row("start of a theorem", 1000 * start, statistics.median(whole) / start, "ms (median)", p95_ms=p95),
-    ], timings
+    ]
 
 
 def library_times() -> dict[str, Any]:
@@ -198,19 +198,6 @@ def row(name: str, ours: float, ratio: float, unit: str, **details: Any) -> dict
     return {"name": name, "ours": ours, "ratio": ratio, "unit": unit, "hardware": HARDWARE, "details": details}
 
 
-def by_tactic(proofs: list[Proof], timings: list[Timing]) -> Iterator[str]:
-    """Lines: tactic, how often, mean and worst milliseconds, share of the time; the most expensive first."""
-    # A tactic that closes the proof has the kernel's check in its time: `exact` looks dearer than it is.
-    seconds: dict[str, list[float]] = defaultdict(list)
-    for proof, timing in zip(proofs, timings, strict=True):
-        for tactic, spent in zip(proof.tactics, timing.tactics, strict=True):
-            seconds[tactic.split()[0]].append(spent)
-    total = sum(map(sum, seconds.values()))
-    for word, times in sorted(seconds.items(), key=lambda item: -sum(item[1]))[:12]:
-        share = 100 * sum(times) / total
-        yield f"  {word:<14}{len(times):>6}{1000 * statistics.mean(times):>9.2f}{1000 * max(times):>9.2f}{share:>7.1f}%"
-
-
 def main(argv: list[str] | None = None) -> int:
     """Run the benchmark and write its results."""
     parser = plain_parser(__doc__)
@@ -220,14 +207,12 @@ def main(argv: list[str] | None = None) -> int:
         parser.error("--theorems must be at least 1")
     allow_deep_recursion()
     proofs = reference_proofs(args.theorems)
-    results, timings = tactic_rates(load_library(), proofs)
+    results = tactic_rates(load_library(), proofs)
     library = library_times()
     exports = export_times(load_library(), proofs, library["details"]["from_text_s"])
     results += [library, *exports, process_memory(proofs)]
-    for found in results:
-        print(f"{found['name']}: {found['ours']} {found['unit']}, {found['ratio']}x; {found['details']}")
-    print("  tactic         count  mean ms   max ms   share")
-    print("\n".join(by_tactic(proofs, timings)))
+    for row in results:
+        print(f"{row['name']}: {row['ours']} {row['unit']}, {row['ratio']}x; {row['details']}")
     write_results(args.json, results)
     return 0
 

@@ -59,7 +59,8 @@ class PlainEngine:
         values = self.model.logits(hidden, bins).softmax(dim=-1).tolist()
         hidden, cache, padding = self._prefill(prompts, self.tokenizer.tactic)
         cache.repeat(num_samples)
-        hidden, padding = (x.repeat_interleave(num_samples, dim=0) for x in (hidden, padding))
+        hidden = hidden.repeat_interleave(num_samples, dim=0)
+        padding = padding.repeat_interleave(num_samples, dim=0)
         eos, width = self.tokenizer.eos, max(map(len, prompts)) + 1
         ended = torch.zeros(len(hidden), dtype=torch.bool, device=hidden.device)
         columns = []
@@ -79,8 +80,7 @@ class PlainEngine:
                 return attend(q, *cache.extend(layer, k, v), seen)
 
             hidden = self.model.trunk(tokens, width + step - padding.unsqueeze(1), attention)[:, -1]
-        rows = torch.cat(columns, dim=1).tolist()
-        return [rows[index * num_samples : (index + 1) * num_samples] for index in range(len(prompts))], values
+        return torch.cat(columns, dim=1).view(len(prompts), num_samples, -1).tolist(), values
 
     def _prefill(self, prompts: Sequence[list[int]], marker: int) -> tuple[torch.Tensor, GrowingCache, torch.Tensor]:
         """Activations (B, C) at the marker after each prompt, the cache, and the padding before each prompt."""

@@ -8,6 +8,7 @@ python -m benchmarks.policy_cpu --json policy.json
 
 import random
 import time
+from collections import defaultdict
 from dataclasses import dataclass, replace
 
 import torch
@@ -60,7 +61,7 @@ def in_bfloat16(network: Network) -> GPT:
 def least_work(network: Network, prompts: list[list[int]], answers: Engine, load: Load) -> Work:
     """What the answers to prompts need of the machine, with keys, values and weights read as seldom as can be."""
     config, vocabulary = network.model.config, network.tokenizer.eos + 1
-    lengths = [len(prompt) for prompt in prompts]
+    lengths = list(map(len, prompts))
     # Samples end by chance: what was asked for is known when they are written.
     completions = answers.generate(prompts, load.options, range(len(prompts)))
     written = [sample_lengths(completion, load.options) for completion in completions]
@@ -91,7 +92,7 @@ def measure(name: str, rows: int, rounds: int, with_transformers: bool) -> Row:
     for way in ways.values():
         way(random_prompts(load, network.tokenizer, rng, 2))
     count = max(12, 2 * load.states)
-    used: dict[str, list[float]] = {way: [] for way in ways}
+    used: defaultdict[str, list[float]] = defaultdict(list)
     limits = []
     for _ in range(rounds):
         prompts = random_prompts(load, network.tokenizer, rng, count)
@@ -123,7 +124,7 @@ def main(argv: list[str] | None = None) -> int:
         for rows in args.rows:
             results.append(measure(name, rows, args.rounds, missing is None))
             print(results[-1], flush=True)
-    write_results(args.json, {"started": started, "results": [vars(row) for row in results]})
+    write_results(args.json, {"started": started, "results": list(map(vars, results))})
     return 0
 
 

@@ -80,10 +80,7 @@ class RetrievalBenchmark:
 
 def new_encoder(options: RetrievalBenchmark, seed: int) -> OwnEncoder:
     """Make an encoder with fresh weights."""
-    folder = home() / "tokenizer"
-    if options.tokenizer:
-        folder = Path(options.tokenizer)
-    tokenizer = Tokenizer.load(folder)
+    tokenizer = Tokenizer.load(Path(options.tokenizer) if options.tokenizer else home() / "tokenizer")
     torch.manual_seed(seed)
     model = GPT.create(GPTConfig(vocab_size=tokenizer.vocab_size, **asdict(options.network)))
     return OwnEncoder(model, tokenizer, options.network.sequence_len)
@@ -105,10 +102,9 @@ def rows(options: RetrievalBenchmark, source: RetrievalSource, strategy: str) ->
             if not number:
                 yield row("untrained", _scores(trainer, test), seed=seed)
             began = time.process_time()
-            best, epoch = trainer.run(), None
+            best = trainer.run()
             cpu_seconds = time.process_time() - began
-            if best is not None:
-                epoch = best.epoch
+            epoch = None if best is None else best.epoch
             yield row(f"trained, {loss}", _scores(trainer, test), seed=seed, best_epoch=epoch, cpu_seconds=cpu_seconds)
 
 
@@ -130,9 +126,8 @@ def table(measured: list[dict[str, Any]]) -> Iterator[str]:
             scores.setdefault(name, []).append(row[name])
     for (strategy, kind), scores in by_ranking.items():
         first, ten, mrr = map(mean, scores.values())
-        span, tens = "", scores["recall_at_10"]
-        if len(tens) > 1:
-            span = f" ({min(tens):.1f} to {max(tens):.1f})"
+        tens = scores["recall_at_10"]
+        span = f" ({min(tens):.1f} to {max(tens):.1f})" if len(tens) > 1 else ""
         yield f"| {strategy} | {kind} | {first:.1f} | {ten:.1f}{span} | {mrr:.2f} |"
 
 
@@ -234,11 +229,7 @@ def measure_quality(options: RetrievalBenchmark) -> list[Result]:
     for strategy in options.strategies:
         for row in rows(options, source, strategy):
             measured.append(row)
-            shown = {}
-            for name, value in row.items():
-                shown[name] = value
-                if isinstance(value, float):
-                    shown[name] = round(value, 2)
+            shown = {name: round(value, 2) if isinstance(value, float) else value for name, value in row.items()}
             print(shown, flush=True)
             if (row["strategy"], row["kind"]) == (options.strategies[0], f"trained, {options.losses[0]}"):
                 trained.append(row["recall_at_10"])
@@ -277,10 +268,7 @@ def main(argv: list[str] | None = None) -> int:
     results: list[Result] = []
     for part in options.parts:
         results += measures[part](options)
-    if len(results) == 1:
-        write_results(options.json, results[0])
-    else:
-        write_results(options.json, results)
+    write_results(options.json, results if len(results) > 1 else results[0])
     return 0
 
 

@@ -23,7 +23,7 @@ from typing import Any
 import torch
 
 from benchmarks import measurement
-from benchmarks.measurement import Result, plain_parser, result, write_results
+from benchmarks.measurement import Result, plain_parser, result, rounded, write_results
 from nanoproof.model.checkpoint import save_checkpoint
 from tests.training import small
 
@@ -50,16 +50,14 @@ def run(
 ) -> list[dict[str, Any]]:
     """Run `nanoproof.rl` over the script, with so many seconds of collection in each step; the reports of its ranks."""
     report = folder / f"report_{name}"
-    words = ["--model-path", str(folder), "--run-dir", str(folder / name), "--sft-data", str(folder / "data.jsonl")]
-    words += [*FLAGS.split(), "--collect-max-time", f"0:00:{seconds:02}", "--num-steps", str(steps), *more]
-    command = [sys.executable, "-m", "benchmarks.rl_scripted"]
-    if ranks > 1:
-        launcher = ["-m", "torch.distributed.run", "--standalone", f"--nproc_per_node={ranks}"]
-        command = [sys.executable, *launcher, "-m", "benchmarks.rl_scripted", "--"]
+    flags = ["--model-path", str(folder), "--run-dir", str(folder / name), "--sft-data", str(folder / "data.jsonl")]
+    flags += [*FLAGS.split(), "--collect-max-time", f"0:00:{seconds:02}", "--num-steps", str(steps), *more]
+    launcher = ["-m", "torch.distributed.run", "--standalone", f"--nproc_per_node={ranks}"] if ranks > 1 else []
+    command = [sys.executable, *launcher, "-m", "benchmarks.rl_scripted", *(["--"] if launcher else [])]
     wanted = {"tactic_seconds": TACTIC_SECONDS, "report": str(report), **script}
     # One thread of torch: several would take the cores from the actors, which is not what is asked.
     environment = {**os.environ, "SCRIPTED_RL": json.dumps(wanted), "OMP_NUM_THREADS": "1"}
-    done = subprocess.run([*command, *words], env=environment, capture_output=True, encoding="utf-8", errors="replace")
+    done = subprocess.run([*command, *flags], env=environment, capture_output=True, encoding="utf-8", errors="replace")
     if done.returncode:
         sys.exit(f"the run `{name}` failed:\n{done.stderr[-3000:]}")
     return [json.loads(Path(f"{report}_r{rank}.json").read_text()) for rank in range(ranks)]
@@ -87,13 +85,13 @@ def compare(folder: Path, slots: int, steps: int, seconds: int, sleeping: bool) 
     details: dict[str, Any] = {"tactic_seconds": TACTIC_SECONDS, "steps": steps, "seconds": seconds}
     shares = {}
     for name in ("ours", "lockstep"):
-        script = {"slots": slots, "lockstep": name == "lockstep", "sleeping_network": sleeping}
+        script: dict[str, Any] = {"slots": slots, "lockstep": name == "lockstep", "sleeping_network": sleeping}
         (report,) = run(folder, f"{name}_{slots}_{sleeping}", steps, seconds, **script)
         figures = overlap(report)
         shares[name] = figures["of_ideal"]
-        details[name] = {key: round(value, 3) for key, value in figures.items()}
+        details[name] = rounded(figures, 3)
     ours, baseline = shares["ours"], shares["lockstep"]
-    network = {True: "sleeping", False: "small"}[sleeping]
+    network = "sleeping" if sleeping else "small"
     # By the share of its own ideal and not by states per second: in lockstep the network gets other batches, and an
     # ideal of its own.
     name = f"share of the ideal overlap, {slots} actors, {network} network"
@@ -111,7 +109,7 @@ def scaling(folder: Path, ranks: list[int], slots: int, steps: int, seconds: int
         row = {"ranks": count, **step, "save": phases.get("save", 0.0) / 2, "evaluate": phases.get("evaluate", 0.0)}
         # What is left of a step: the ranks' exchange of attempts, what is learned of them, the log.
         row["outside"] = step["step"] - step["collect"] - step["train"]
-        rows.append({name: round(value, 4) for name, value in row.items()})
+        rows.append(rounded(row, 4))
     return rows
 
 

@@ -10,13 +10,13 @@ steps but the first of each block. The staleness of an attempt is how often the 
 """
 
 import tempfile
-from collections import Counter
+from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
 
 import psutil
 
-from benchmarks.measurement import Result, plain_parser, result, write_results
+from benchmarks.measurement import Result, plain_parser, result, rounded, write_results
 from benchmarks.rl import HARDWARE, TACTIC_SECONDS, make_model, run
 from benchmarks.rl_scripted import Alternation
 from nanoproof.common.files import read_jsonl
@@ -38,7 +38,7 @@ def blocks_of(rows: Rows, block: int) -> list[Rows]:
 
 def staleness(attempts: Path, rows: Rows) -> dict[str, dict[int, float]]:
     """Return for each mode the shares of attempts by how often the weights changed while they were made."""
-    ages: dict[str, Counter[int]] = {mode: Counter() for mode in Alternation.MODES}
+    ages: defaultdict[str, Counter[int]] = defaultdict(Counter)
     for attempt in read_jsonl(attempts):
         began, ended = attempt["revisions"]
         # What is collected beyond the last step, as the run ends, belongs to none.
@@ -47,48 +47,54 @@ def staleness(attempts: Path, rows: Rows) -> dict[str, dict[int, float]]:
         ages[mode][ended - began] += 1
     shares = {}
     for mode, counts in ages.items():
-        shares[mode] = {age: round(count / counts.total(), 3) for age, count in sorted(counts.items())}
+        shares[mode] = rounded({age: count / counts.total() for age, count in sorted(counts.items())}, 3)
     return shares
+
+
+def total(rows: Rows, name: str) -> float:
+    """Add up a figure of some steps."""
+    return sum(row[name] for row in rows)
 
 
 def figures_of(mode: str, blocks: list[Rows], seconds: int) -> dict[str, Any]:
     """Return the figures of one way over all its blocks."""
-    own = [steps for steps in blocks if steps[0]["mode"] == mode]
-    rows = [row for steps in own for row in steps]
-    wall = sum(row["ended"] - row["began"] for row in rows)
+    rows: Rows = []
     by_block = []
-    for steps in own:
-        answered, passed = sum(row["answered"] for row in steps), steps[-1]["ended"] - steps[0]["began"]
-        by_block.append(round(answered / passed, 2))
+    for steps in blocks:
+        if steps[0]["mode"] == mode:
+            rows += steps
+            passed = steps[-1]["ended"] - steps[0]["began"]
+            by_block.append(round(total(steps, "answered") / passed, 2))
+    wall = total(rows, "ended") - total(rows, "began")
     return {
-        "states_per_second": sum(row["answered"] for row in rows) / wall,
+        "states_per_second": total(rows, "answered") / wall,
         "by_block": by_block,
         "seconds_per_step": wall / len(rows),
-        "transitions_per_step": sum(row["transitions"] for row in rows) / len(rows),
+        "transitions_per_step": total(rows, "transitions") / len(rows),
         # An update sleeps, so that it is known without a clock.
         "training": 0.0 if mode == "ideal" else seconds / 2 * len(rows) / wall,
-        "stale": sum(row["stale"] for row in rows),
+        "stale": total(rows, "stale"),
     }
 
 
 def compare(folder: Path, slots: int, block: int, rounds: int, seconds: int) -> Result:
     """Compare the three ways with so many actors."""
-    loads, name = [psutil.getloadavg()[0]], f"run_{slots}"
+    loads, name = [round(psutil.getloadavg()[0], 1)], f"run_{slots}"
     steps = block * rounds * len(Alternation.MODES)
-    words = ["--asynchronous", "--num-updates-per-step", str(UPDATES)]
+    flags = ["--asynchronous", "--num-updates-per-step", str(UPDATES)]
     alternate = {"block": block, "seconds": seconds / 2 / UPDATES}
-    (report,) = run(folder, name, steps, seconds, more=words, slots=slots, sleeping_network=True, alternate=alternate)
-    loads.append(psutil.getloadavg()[0])
+    (report,) = run(folder, name, steps, seconds, more=flags, slots=slots, sleeping_network=True, alternate=alternate)
+    loads.append(round(psutil.getloadavg()[0], 1))
     rows = report["alternated"]
     blocks = blocks_of(rows, block)
     ages = staleness(folder / name / "attempts_r0.jsonl", rows)
     ways: dict[str, dict[str, Any]] = {}
     for mode in Alternation.MODES:
-        ways[mode] = {**figures_of(mode, blocks, seconds), "staleness": ages[mode]}
+        ways[mode] = {**figures_of(mode, blocks, seconds), "staleness": ages.get(mode, {})}
         # The ideal comes first. It has no training at all, but is no bound: other load may meet it more than the rest.
         ways[mode]["of_ideal"] = ways[mode]["states_per_second"] / ways["ideal"]["states_per_second"]
     ours, baseline = ways["asynchronous"]["states_per_second"], ways["pause"]["states_per_second"]
-    details = {"tactic_seconds": TACTIC_SECONDS, "steps": steps, "load": [round(load, 1) for load in loads], **ways}
+    details = {"tactic_seconds": TACTIC_SECONDS, "steps": steps, "load": loads, **ways}
     title = f"states per second, asynchronous against pause, {slots} actors"
     ratio = round(ours / baseline, 3)
     return result(title, "states/s", round(ours, 2), round(baseline, 2), ratio, details, HARDWARE)

@@ -38,8 +38,8 @@ def measure_matchmaker(num_theorems: int, num_attempts: int) -> Result:
     rng = random.Random(0)
     matchmaker = Matchmaker(num_theorems, MatchmakerConfig.preset("alphaproof"))
     update = processor_seconds(lambda: matchmaker.update(rng.randrange(num_theorems), rng.choice(EVENTS)), num_attempts)
-    weights = [matchmaker.weight(index) for index in range(num_theorems)]
     population = range(num_theorems)
+    weights = list(map(matchmaker.weight, population))
     ours, theirs = [], []
     # The plain way adds all weights up for each draw: `choices` does that unless it is given their sums, which are
     # others after every outcome. In turns, so that other work on the machine meets both, and the least counts.
@@ -159,12 +159,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--log-mb", type=int, default=200)
     args = parser.parse_args(argv)
     results = [measure_log(args.log_mb), measure_matchmaker(args.theorems, args.attempts), measure_buffer()]
-    for found in results:
+    for row in results:
         print(
-            f"{found['name']}: {found['ours']:,.1f} {found['unit']}, "
-            f"baseline {found['baseline']:,.1f}, ratio {found['ratio']:,.0f}"
+            f"{row['name']}: {row['ours']:,.1f} {row['unit']}, "
+            f"baseline {row['baseline']:,.1f}, ratio {row['ratio']:,.0f}"
         )
-        print("   ", json.dumps(found["details"], ensure_ascii=False))
+        print("   ", json.dumps(row["details"], ensure_ascii=False))
     write_results(args.json, results)
     return 0
 

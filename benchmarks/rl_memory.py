@@ -24,9 +24,14 @@ FLAGS = """
 """
 
 
+def column(rows: list[dict[str, float]], name: str) -> list[float]:
+    """Return one figure of all steps."""
+    return [row[name] for row in rows]
+
+
 def slope(rows: list[dict[str, float]]) -> float:
     """Bytes for each step, by the least squares."""
-    return statistics.linear_regression([row["step"] for row in rows], [row["rss"] for row in rows]).slope
+    return statistics.linear_regression(column(rows, "step"), column(rows, "rss")).slope
 
 
 def table(rows: list[dict[str, float]], parts: int = 10) -> str:
@@ -35,8 +40,7 @@ def table(rows: list[dict[str, float]], parts: int = 10) -> str:
     lines = ["     steps      resident MB   threads"]
     for start in range(0, len(rows) - size + 1, size):
         part = rows[start : start + size]
-        memory = statistics.median(row["rss"] for row in part) / MB
-        threads = max(row["threads"] for row in part)
+        memory, threads = statistics.median(column(part, "rss")) / MB, max(column(part, "threads"))
         lines.append(f"{part[0]['step']:5.0f}-{part[-1]['step']:<5.0f} {memory:12.1f} {threads:9.0f}")
     return "\n".join(lines)
 
@@ -46,7 +50,7 @@ def judge(rows: list[dict[str, float]]) -> dict[str, Any]:
     # The first half does not count: caches fill, and the allocator takes what it then keeps. A line and not two ends,
     # as resident memory goes up and down by a megabyte from step to step.
     first, second = rows[: len(rows) // 2], rows[len(rows) // 2 :]
-    threads = max(row["threads"] for row in second) - max(row["threads"] for row in first)
+    threads = max(column(second, "threads")) - max(column(first, "threads"))
     share = slope(second) * len(second) / second[0]["rss"]
     memory = {"mb_per_1000_steps": slope(second) * 1000 / MB, "last_mb": rows[-1]["rss"] / MB}
     return {"share": share, "threads": threads, **memory}

@@ -25,7 +25,16 @@ from typing import Any
 
 import torch
 
-from benchmarks.measurement import Result, Spent, plain_parser, processor_seconds, result, spent, write_results
+from benchmarks.measurement import (
+    Result,
+    Spent,
+    folder_bytes,
+    plain_parser,
+    processor_seconds,
+    result,
+    spent,
+    write_results,
+)
 from nanoproof.actors.actor import ActorPool
 from nanoproof.actors.live_tree import LiveTree, watch_file
 from nanoproof.actors.tasks import NULL_OBSERVER, Task
@@ -96,9 +105,7 @@ def collect(run_path: Path, attempts: int, recorded: bool) -> dict[str, float]:
     run = RunDir(run_path)
     with ExitStack() as stack:
         # Without a recorder the log of attempts is still written: no run is without it.
-        recorder = None
-        if recorded:
-            recorder = stack.enter_context(Recorder(run, 0, RecordOptions()))
+        recorder = stack.enter_context(Recorder(run, 0, RecordOptions())) if recorded else None
         source = Counting(experience, run_path, ALONE, 0, 0, recorder or NULL_OBSERVER)
         slots: list[Any] = [Slot()] * ACTORS
         pool = ActorPool(slots, RandomPolicy(0, 32), make_prover, observer=recorder or NULL_OBSERVER)
@@ -123,7 +130,7 @@ def collect(run_path: Path, attempts: int, recorded: bool) -> dict[str, float]:
         pool.join()
         source.close()
     run.close()
-    size = sum(file.stat().st_size for file in run_path.rglob("*") if file.is_file())
+    size = folder_bytes(run_path)
     log_size = attempts_file(run_path, 0).stat().st_size
     return {
         "cpu": times.processor / done,
@@ -293,9 +300,9 @@ def main(argv: list[str] | None = None) -> None:
         results = [measure_recorder(Path(folder), args.attempts, args.repeats)]
         results += measure_watched(Path(folder) / "watched", args.repeats)
         results += measure_index(Path(folder) / "index", args.log_mb)
-    for found in results:
-        text = "{name}: {ours:.4g} against {baseline:.4g} {unit}, ratio {ratio:.3f}".format(**found)
-        print(text, ", ".join(f"{name} {value:,.4g}" for name, value in found["details"].items()), sep="\n  ")
+    for row in results:
+        text = "{name}: {ours:.4g} against {baseline:.4g} {unit}, ratio {ratio:.3f}".format(**row)
+        print(text, ", ".join(f"{name} {value:,.4g}" for name, value in row["details"].items()), sep="\n  ")
     write_results(args.json, results)
 
 

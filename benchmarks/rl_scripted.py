@@ -162,11 +162,13 @@ class SleepingEngine(Engine):
     def step(self) -> list[EngineRequest]:
         """Wait, and complete the requests that are due."""
         time.sleep(self.SECONDS)
-        self._left = {request: left - 1 for request, left in self._left.items()}
-        ended = [request for request, left in self._left.items() if left == 0]
-        for request in ended:
-            del self._left[request]
-            request.completion = Completion([], request.options.num_samples, [0.2] * 5)
+        ended = []
+        for request in list(self._left):
+            self._left[request] -= 1
+            if self._left[request] == 0:
+                del self._left[request]
+                request.completion = Completion([], request.options.num_samples, [0.2] * 5)
+                ended.append(request)
         return ended
 
     def refresh(self) -> None:
@@ -258,21 +260,17 @@ def answered_by(loop: ReinforcementLearning) -> int:
 
 def scripted_theorems(split: str, lean_version: str | None = None) -> list[Theorem]:
     """Return theorems, many in train and few in valid."""
-    count = {"train": NUM_THEOREMS}.get(split, 64)
+    count = NUM_THEOREMS if split == "train" else 64
     return [Theorem(f"theorem {split}{n} : True := by sorry", "scripted", f"{split}{n}") for n in range(count)]
 
 
 def main() -> int:
     """Run `nanoproof.rl` over the script, and write down where the time went."""
     settings = json.loads(os.environ["SCRIPTED_RL"])
-    clock, slots = Clock(), [Slot(settings["tactic_seconds"]) for _ in range(settings["slots"])]
-    lockstep, alternation, engine = None, None, Engine
-    if settings.get("lockstep"):
-        lockstep = Lockstep(len(slots))
-    if "alternate" in settings:
-        alternation = Alternation(**settings["alternate"])
-    if settings.get("sleeping_network"):
-        engine = SleepingEngine
+    clock, slots = Clock(), [Slot(settings["tactic_seconds"])] * settings["slots"]
+    lockstep = Lockstep(len(slots)) if settings.get("lockstep") else None
+    alternation = Alternation(**settings["alternate"]) if "alternate" in settings else None
+    engine = SleepingEngine if settings.get("sleeping_network") else Engine
     started = time.perf_counter()
 
     def open_fleet(options: Any, dist: DistInfo) -> Fleet:
@@ -281,6 +279,8 @@ def main() -> int:
     step, exchange, update = ReinforcementLearning.step, Collection.exchange, Learner.update
     if alternation is not None:
         step, exchange, update = alternation.step(step), alternation.exchange(exchange), alternation.update  # type: ignore[assignment]
+    # Lockstep is without evaluations, in which an actor that runs out of theorems would stop all others.
+    evaluate = ReinforcementLearning.evaluate if lockstep is None else lambda loop: None
     # The run is the real one; replaced are Lean, the tactics, what is timed, and what would not fit into lockstep.
     with (
         mock.patch.dict(sets.DATASETS, scripted=scripted_theorems),
@@ -293,7 +293,7 @@ def main() -> int:
         mock.patch.object(Learner, "update", clock.timed("train", update)),
         mock.patch.object(ReinforcementLearning, "save", clock.timed("save", ReinforcementLearning.save)),
         mock.patch.object(ReinforcementLearning, "step", clock.timed_step(step)),
-        mock.patch.object(ReinforcementLearning, "evaluate", clock.timed("evaluate", _evaluate(lockstep))),
+        mock.patch.object(ReinforcementLearning, "evaluate", clock.timed("evaluate", evaluate)),
         mock.patch.object(ActorPool, "stop", _stop(lockstep)),
     ):
         code = rl.main()
@@ -303,10 +303,8 @@ def main() -> int:
         "actors": len(slots),
         "wall": time.perf_counter() - started,
         "rows": clock.rows,
-        "alternated": [],
+        "alternated": [] if alternation is None else alternation.rows,
     }
-    if alternation is not None:
-        report["alternated"] = alternation.rows
     with open(f"{settings['report']}_r{os.environ.get('RANK', '0')}.json", "w", encoding="utf-8") as file:
         json.dump(report, file)
     return code
@@ -363,13 +361,6 @@ class Alternation:
         if self.mode != "ideal":
             time.sleep(self._seconds)
         return {"loss": 0.0}
-
-
-def _evaluate(lockstep: Lockstep | None) -> Callable[[ReinforcementLearning], None]:
-    """Return the evaluation, which lockstep is without: an actor that runs out of theorems would stop all others."""
-    if lockstep is not None:
-        return lambda loop: None
-    return ReinforcementLearning.evaluate
 
 
 def _stop(lockstep: Lockstep | None) -> Callable[[ActorPool], None]:

@@ -3,19 +3,17 @@
     python -m benchmarks.search [--num-simulations 4000] [--repeats 3] [--json PATH]
 
 The reference is the search as the papers write it, on one page: at each node it adds up over all children what ours
-keeps. Both grow the same tree in the same random world (checked). Printed besides: how the time of a simulation grows
-with the tree, and what a node takes in memory and in a file.
+keeps. Both grow the same tree in the same random world (checked). Printed besides: what a node takes in memory and in a
+file.
 """
 
 import gc
 import json
 import statistics
-import time
 import tracemalloc
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from sys import getsizeof
-from typing import Any
 
 from benchmarks.measurement import Result, compared, in_turns, plain_parser, processor_seconds, result, write_results
 from nanoproof.lean.types import Branch, Goal, Hypothesis, ProofState, TacticApplied, TacticFailed
@@ -69,39 +67,6 @@ def compare(preset: PresetName, samples: int, num_simulations: int, repeats: int
     details = {"num_simulations": num_simulations, "repeats": repeats}
     name = f"search ({preset} constants, {samples} samples of a state)"
     return result(name, "simulations/s", round(rate), round(plain), round(rate / plain, 2), details)
-
-
-def growth(preset: PresetName, trees: int = 40) -> Result:
-    """Seconds of a simulation in trees of 20,000 nodes against trees of 100."""
-    config = SearchConfig.preset(preset)
-    lean, policy = make_world(6)
-
-    def mean_seconds(low: int, high: int, tree: int) -> float:
-        """Over the simulations that take a tree from `low` to `high` nodes; a first search fills the tables."""
-        marks: list[tuple[float, int]] = []
-        for _ in range(2):
-            log = SearchLog()
-
-            def mark(log: SearchLog = log) -> bool:
-                if log.counts.nodes >= low:
-                    marks.append((time.process_time(), log.counts.simulations))
-                    return log.counts.nodes >= high
-                return False
-
-            marks.clear()
-            search(or_node(state(tree)), policy.again(), lean, config, 1 << 30, log, mark)
-            gc.collect()
-            gc.freeze()
-        gc.unfreeze()
-        return (marks[-1][0] - marks[0][0]) / (marks[-1][1] - marks[0][1])
-
-    small = statistics.mean(mean_seconds(100, 300, tree) for tree in range(trees))
-    large = statistics.mean(mean_seconds(20_000, 22_000, tree) for tree in range(3))
-    # Less is better here: 1 would be a simulation whose time does not depend on the tree. Paths grow with its
-    # logarithm, and large trees do not fit into the processor's caches.
-    name = f"search, a simulation at 20,000 nodes against one at 100 ({preset} constants)"
-    details = {"small_trees": trees, "large_trees": 3}
-    return result(name, "us", round(1e6 * large, 1), round(1e6 * small, 1), round(large / small, 2), details)
 
 
 class FreshLean:
@@ -180,11 +145,6 @@ def python_bytes(grow: Callable[[], object]) -> int:
     return size
 
 
-def drop_texts(stored: dict[str, Any]) -> dict[str, Any]:
-    """Return a stored tree without the texts of its states and tactics."""
-    return {**stored, "states": [], "tactics": []}
-
-
 def memory(preset: PresetName, num_simulations: int) -> Result:
     """Measure bytes of Python memory per node beside strings, of the tree alone and with Lean's branches."""
     config = SearchConfig.preset(preset)
@@ -199,26 +159,18 @@ def memory(preset: PresetName, num_simulations: int) -> Result:
     nodes = log.counts.nodes
     beside = (size - strings_of(root)) / nodes
     stored = tree_to_json(root)
+    without_texts = {**stored, "states": [], "tactics": []}
     details = {
         "nodes": nodes,
         "without_branches": round(alone),
         "with_strings": round(size / nodes),
         "estimate_of_max_tree_mbytes": round(log.counts.tree_bytes / nodes),
         "stored_bytes": round(len(json.dumps(stored)) / nodes),
-        "stored_bytes_beside_texts": round(len(json.dumps(drop_texts(stored))) / nodes),
+        "stored_bytes_beside_texts": round(len(json.dumps(without_texts)) / nodes),
     }
-    # The baseline is a bound: with a kilobyte for a node, a million of them fit beside a network.
+    # The baseline is a bound: with a kilobyte for each, the 200,000 nodes of the largest search are 200 MB.
     name = f"search, memory of a node beside its strings ({preset} constants)"
     return result(name, "bytes", round(beside), 1024, round(1024 / beside, 2), details)
-
-
-def measures(num_simulations: int, repeats: int) -> Iterator[Callable[[], Result]]:
-    """Yield the measurements in their order."""
-    for preset in PRESETS:
-        for samples in SAMPLES:
-            yield partial(compare, preset, samples, num_simulations, repeats)
-        yield partial(growth, preset)
-        yield partial(memory, preset, num_simulations)
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -228,9 +180,11 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--repeats", type=int, default=3)
     args = parser.parse_args(argv)
     results = []
-    for measure in measures(args.num_simulations, args.repeats):
-        results.append(measure())
-        print(f"{compared(results[-1])}  {results[-1]['details']}", flush=True)
+    for preset in PRESETS:
+        parts = [partial(compare, preset, samples, args.num_simulations, args.repeats) for samples in SAMPLES]
+        for measure in (*parts, partial(memory, preset, args.num_simulations)):
+            results.append(measure())
+            print(f"{compared(results[-1])}  {results[-1]['details']}", flush=True)
     write_results(args.json, results)
     return 0
 

@@ -1,6 +1,6 @@
 """Compare settings of the search: theorems solved, and what that cost, with paired tests.
 
-    python -m benchmarks.search_quality --model-path sft/<run> --output-dir /tmp/quality [--json PATH] [--markdown PATH]
+    python -m benchmarks.search_quality --model-path sft/<run> --output-dir /tmp/quality [--json PATH]
     python -m benchmarks.search_quality ... --table arms.txt --variants full no-value --search-finishers none
 
 An arm is a setting: an entry `name: flags` of VARIANTS, CANDIDATES or a `--table`. Each is scored by
@@ -15,6 +15,7 @@ import resource
 import shlex
 import subprocess
 import sys
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
@@ -24,7 +25,7 @@ from typing import Any
 from benchmarks.measurement import Result, first_line, result, write_results
 from nanoproof.common.config import Parser, add_flags, check, from_args, opt, to_dict, validate
 from nanoproof.common.errors import UserError, run_main
-from nanoproof.common.files import atomic_write_json, atomic_write_text, read_json
+from nanoproof.common.files import atomic_write_json, read_json
 from nanoproof.evaluation.compare import Evaluated, compare, compare_rates, read_evaluation
 from nanoproof.evaluation.summary import wilson
 from nanoproof.prover.attempt import Attempt
@@ -66,7 +67,6 @@ class QualityOptions:
     num_simulations: int = opt(64, "Simulations for each theorem.", min=1)
     split: str = opt("test", "Which theorems of the sets.", choices=("valid", "test"))
     json: str | None = opt(None, "Write the figures to this file.")
-    markdown: str | None = opt(None, "Write the table to this file.")
 
     def __post_init__(self) -> None:
         validate(self, "quality")
@@ -130,9 +130,7 @@ def check_output_dir(options: QualityOptions, arms: Mapping[str, str], extra: li
     names = ("max_theorems", "num_simulations", "split")
     ours = {**{name: to_dict(options)[name] for name in names}, "prover_eval": extra}
     path = Path(options.output_dir) / "quality.json"
-    before: dict[str, Any] = {**ours, "arms": {}}
-    if path.exists():
-        before = read_json(path)
+    before: dict[str, Any] = read_json(path) if path.exists() else {**ours, "arms": {}}
     theirs = before.get("arms", {})
     # With another budget in some of the cells, a comparison would be of the budgets.
     changed = [name for name in ours if before.get(name) != ours[name]]
@@ -177,9 +175,7 @@ def evaluate(cell: Cell, flags: str, options: QualityOptions, extra: list[str]) 
         # Those of the arm last, as the last of two flags counts.
         command = [*command_of(cell, flags, options, path), *extra, *shlex.split(flags)]
         print(f"== {cell.arm} ({flags or 'no flags'}), {cell.key}", flush=True)
-        spent = 0.0
-        if cost.exists():
-            spent = read_json(cost)["processor_seconds"]
+        spent = read_json(cost)["processor_seconds"] if cost.exists() else 0.0
         cost.parent.mkdir(parents=True, exist_ok=True)
         atomic_write_json(cost, {"processor_seconds": None})  # what it stays if this process is killed
         before = _processor_seconds()
@@ -190,9 +186,8 @@ def evaluate(cell: Cell, flags: str, options: QualityOptions, extra: list[str]) 
                 atomic_write_json(cost, {"processor_seconds": round(spent + _processor_seconds() - before, 1)})
         if code != 0:
             raise UserError(f"{cell.arm}, {cell.key}: prover_eval ended with status {code}; start again to go on")
-    evaluation, processor = read_evaluation(path), None
-    if cost.exists():
-        processor = read_json(cost)["processor_seconds"]
+    evaluation = read_evaluation(path)
+    processor = read_json(cost)["processor_seconds"] if cost.exists() else None
     return Evaluated(path, {**evaluation.summary, "processor_seconds": processor}, evaluation.attempts)
 
 
@@ -220,21 +215,22 @@ def arm_row(arm: str, flags: str, runs: Mapping[Cell, Evaluated], baseline: Mapp
     ours, theirs = over_sets(runs), over_sets(baseline)
     base_is_seedless = any(SEEDLESS in str(run.summary.get("policy")) for run in theirs.values())
     # Whichever of both draws nothing has one run, which stands for every network and seed of the other.
-    keys = ours
-    if SEEDLESS in shlex.split(flags):
-        keys = theirs
-    pairs = []
-    for key in keys:
+    only_baseline, only_variant, p_values = 0, 0, []
+    for key in theirs if SEEDLESS in shlex.split(flags) else ours:
         first = theirs.get(key)
         if first is None or base_is_seedless:
             first = next(iter(theirs.values()))
-        pairs.append(compare(first, ours.get(key) or next(iter(ours.values()))))
+        pair = compare(first, ours.get(key) or next(iter(ours.values())))
+        only_baseline += pair["cells"]["only_first"]
+        only_variant += pair["cells"]["only_second"]
+        p_values.append(pair["p"])
     attempts: list[Attempt] = []
-    solved, theorems = {}, {}
+    solved, theorems, errors = {}, {}, 0
     for cell, run in runs.items():
         attempts += run.attempts.values()
-        outcomes = [attempt.outcome for attempt in run.attempts.values()]
-        solved[cell.key], theorems[cell.key] = outcomes.count("proven"), len(outcomes)
+        outcomes = Counter(attempt.outcome for attempt in run.attempts.values())
+        solved[cell.key], theorems[cell.key] = outcomes["proven"], outcomes.total()
+        errors += outcomes["error"]
     total = len(attempts)
     rate = sum(solved.values()) / max(1, total)
     low, high = wilson(sum(solved.values()), total)
@@ -243,35 +239,33 @@ def arm_row(arm: str, flags: str, runs: Mapping[Cell, Evaluated], baseline: Mapp
         "flags": flags,
         "solved": solved,
         "theorems": theorems,
-        "errors": [attempt.outcome for attempt in attempts].count("error"),
+        "errors": errors,
         "rate": rate,
         "low": low,
         "high": high,
         "per_theorem": costs(attempts, [run.summary for run in runs.values()]),
-        "only_baseline": sum(pair["cells"]["only_first"] for pair in pairs),
-        "only_variant": sum(pair["cells"]["only_second"] for pair in pairs),
-        "mcnemar_p": [pair["p"] for pair in pairs],
+        "only_baseline": only_baseline,
+        "only_variant": only_variant,
+        "mcnemar_p": p_values,
         "paired": compare_rates(theirs, ours),
     }
-
-
-COUNTS = (("counts", "simulations"), ("counts", "tactic_samples"), ("counts", "tactics_run"))
-SECONDS = (("seconds", "lean"), ("seconds", "policy"))
 
 
 def costs(attempts: list[Attempt], summaries: list[dict[str, Any]]) -> dict[str, float | None]:
     """Return what a theorem cost in the mean, over all runs of an arm."""
     # Equal simulations are not equal costs: an arm may draw more tactics for each, or have more of them refused.
-    total = max(1, len(attempts))
-    means: dict[str, float | None] = {}
-    for field, name in (*COUNTS, *SECONDS):
-        label = {"counts": name, "seconds": f"{name}_seconds"}[field]
-        means[label] = sum(getattr(attempt, field).get(name, 0) for attempt in attempts) / total
+    sums: defaultdict[str, float] = defaultdict(float)
+    for attempt in attempts:
+        for name in ("simulations", "tactic_samples", "tactics_run"):
+            sums[name] += attempt.counts.get(name, 0)
+        for name in ("lean", "policy"):
+            sums[f"{name}_seconds"] += attempt.seconds.get(name, 0.0)
     processor = [summary["processor_seconds"] for summary in summaries]
-    means["processor_seconds"] = None
-    if None not in processor:
-        means["processor_seconds"] = sum(processor) / total
-    means["wall_seconds"] = sum(summary["seconds"] for summary in summaries) / total
+    sums["processor_seconds"] = 0.0 if None in processor else sum(processor)
+    sums["wall_seconds"] = sum(summary["seconds"] for summary in summaries)
+    means: dict[str, float | None] = {name: value / max(1, len(attempts)) for name, value in sums.items()}
+    if None in processor:
+        means["processor_seconds"] = None
     return means
 
 
@@ -283,11 +277,8 @@ def markdown(rows: list[dict[str, Any]], baseline: str) -> str:
         "|---|---|---|---|---|---|---|---|---|---|---|---|---|",
     ]
     for row in rows:
-        name, flags, processor = row["variant"], "", ""
-        if row["errors"]:
-            name += f" ({row['errors']} errors)"
-        if row["flags"]:
-            flags = f"`{row['flags']}`"
+        name = row["variant"] + (f" ({row['errors']} errors)" if row["errors"] else "")
+        flags = f"`{row['flags']}`" if row["flags"] else ""
         totals = ", ".join(map(str, dict.fromkeys(row["theorems"].values())))
         cells = [name, flags, f"{', '.join(map(str, row['solved'].values()))} of {totals}"]
         cells.append(f"{100 * row['rate']:.1f}% ({100 * row['low']:.1f}-{100 * row['high']:.1f}%)")
@@ -298,9 +289,8 @@ def markdown(rows: list[dict[str, Any]], baseline: str) -> str:
             cells += [f"{100 * paired['difference']:+.1f}", f"{row['only_baseline']} / {row['only_variant']}"]
             cells.append(f"{paired['p']:.2g}")
         cost = row["per_theorem"]
-        if cost["processor_seconds"] is not None:
-            processor = f"{cost['processor_seconds']:.2f}"
-        cells += [f"{cost[count]:.1f}" for _, count in COUNTS]
+        processor = "" if cost["processor_seconds"] is None else f"{cost['processor_seconds']:.2f}"
+        cells += [f"{cost['simulations']:.1f}", f"{cost['tactic_samples']:.1f}", f"{cost['tactics_run']:.1f}"]
         cells += [f"{cost['lean_seconds']:.2f}", f"{cost['policy_seconds']:.2f}", processor]
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
@@ -308,13 +298,12 @@ def markdown(rows: list[dict[str, Any]], baseline: str) -> str:
 
 def to_results(rows: list[dict[str, Any]], options: QualityOptions) -> list[Result]:
     """Return the figures in the form of all benchmarks: an arm is ours, the baseline the baseline."""
-    base = {row["variant"]: row["rate"] for row in rows}[options.baseline]
+    base = rows[0]["rate"]  # the baseline is the first of the arms
     given = {name: to_dict(options)[name] for name in ("model_path", "datasets", "split", "num_simulations", "seeds")}
     results = []
     for row in rows:
-        ratio, name = None, f"search quality: {row['variant']} against {options.baseline}"
-        if base:
-            ratio = round(row["rate"] / base, 3)
+        name = f"search quality: {row['variant']} against {options.baseline}"
+        ratio = round(row["rate"] / base, 3) if base else None
         ours, unit, details = round(row["rate"], 4), "theorems solved", {**row, **given}
         # What is solved does not depend on the machine.
         results.append(result(name, unit, ours, round(base, 4), ratio, details, hardware=""))
@@ -339,16 +328,15 @@ def main(argv: list[str] | None = None) -> int:
     options, extra = parse_args(argv)
     arms = read_arms(options)
     check_output_dir(options, arms, extra)
-    runs: dict[str, dict[Cell, Evaluated]] = {arm: {} for arm in arms}
-    cells = [cell for arm, flags in arms.items() for cell in cells_of(arm, flags, options)]
+    runs: defaultdict[str, dict[Cell, Evaluated]] = defaultdict(dict)
+    cells: list[Cell] = []
+    for arm, flags in arms.items():
+        cells += cells_of(arm, flags, options)
     # Seed by seed, so that who stops it early has all arms with the first of them.
     for cell in sorted(cells, key=lambda cell: options.seeds.index(cell.seed)):
         runs[cell.arm][cell] = evaluate(cell, arms[cell.arm], options, extra)
     rows = [arm_row(arm, flags, runs[arm], runs[options.baseline]) for arm, flags in arms.items()]
-    table = markdown(rows, options.baseline)
-    print(f"\n{table}")
-    if options.markdown is not None:
-        atomic_write_text(Path(options.markdown), table)
+    print(f"\n{markdown(rows, options.baseline)}")
     write_results(options.json, to_results(rows, options))
     return 0
 

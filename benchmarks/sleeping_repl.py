@@ -48,11 +48,9 @@ def tactic(request: dict[str, Any], seconds: float, limits: list[str]) -> dict[s
         ends.append((int(limited[1]) / 1000, "Lean error:\nthe tactic timed out and was stopped"))
     if "repl" in limits and "timeout" in request:
         ends.append((request["timeout"] / 1000, "Operation timed out"))
-    takes = seconds
+    takes = FOR_EVER if text == "endless" else seconds
     slept = SLEEP.match(text)
-    if text == "endless":
-        takes = FOR_EVER
-    elif slept:
+    if slept:
         takes = int(slept[1]) / 1000
     stop, why = min(ends)
     time.sleep(min(takes, stop))

@@ -6,6 +6,7 @@ python -m benchmarks.train --device cpu --depth 2 --aspect-ratio 32 --head-dim 3
 """
 
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 
 from benchmarks.measurement import parser_of, write_results
@@ -32,8 +33,8 @@ class TrainBenchmark:
 
 def check_flags(options: TrainBenchmark, given: set[str]) -> None:
     """Refuse flags of the measurement that is not run."""
-    of_device = {option.dest for option in options_of(DeviceOptions)} | {"markdown"}
-    of_comparison = {option.dest for option in options_of(SFTComparison)}
+    of_device = {"markdown", *map(attrgetter("dest"), options_of(DeviceOptions))}
+    of_comparison = set(map(attrgetter("dest"), options_of(SFTComparison)))
     if options.device is None and given & of_device:
         flag = min(given & of_device).replace("_", "-")
         raise UserError(f"--{flag} needs --device")

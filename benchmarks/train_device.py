@@ -9,6 +9,7 @@ import platform
 import time
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from functools import partial
 from typing import Any
 
 import torch
@@ -33,16 +34,10 @@ BASELINES = {
 
 def cases() -> list[Case]:
     """Return the lines of the table."""
-    return [
-        Case("pretrain"),
-        Case("pretrain", compiled="off"),
-        Case("pretrain", fp8=True),
-        *(Case("pretrain", name) for name in PATHS),
-        Case("sft"),
-        *(Case("sft", name) for name in PATHS),
-        Case("plain sft"),
-        *(Case("attention", name) for name in PATHS),
-    ]
+    pretrain, sft, attention = (map(partial(Case, part), PATHS) for part in ("pretrain", "sft", "attention"))
+    plain = Case("plain sft")
+    special = [Case("pretrain"), Case("pretrain", compiled="off"), Case("pretrain", fp8=True)]
+    return [*special, *pretrain, Case("sft"), *sft, plain, *attention]
 
 
 def new_process() -> ProcessPoolExecutor:
@@ -84,33 +79,26 @@ def describe_case(case: Case) -> str:
 
 def format_case(figures: dict[str, Any]) -> str:
     """Format the figures of a case as one line."""
-    if "error" in figures:
-        return str(figures["error"])
-    return f"{figures['rate']:,.0f} {figures['unit']}"
+    return str(figures["error"]) if "error" in figures else f"{figures['rate']:,.0f} {figures['unit']}"
 
 
 def rate_of(figures: dict[str, Any]) -> float | None:
     """Return the rate of a case; None if it did not run."""
-    if "rate" not in figures:
-        return None
-    return round(figures["rate"], 1)
+    return round(figures["rate"], 1) if "rate" in figures else None
 
 
 def result_of(case: Case, figures: dict[Case, dict[str, Any]], options: DeviceOptions) -> Result:
     """Return a case beside the baseline of its part; no ratio where one of them did not run."""
     own, base = figures[case], figures[BASELINES[case.part]]
-    ours, baseline, ratio = rate_of(own), rate_of(base), None
-    if ours and baseline:
-        ratio = round(own["rate"] / base["rate"], 2)
+    ours, baseline = rate_of(own), rate_of(base)
+    ratio = round(own["rate"] / base["rate"], 2) if ours and baseline else None
     hardware = f"{own.get('device', base.get('device'))}, {platform.machine()}, torch {torch.__version__}"
-    unit = own.get("unit", base.get("unit"))
+    unit: Any = own.get("unit", base.get("unit"))  # of neither where both failed
     return result(describe_case(case), unit, ours, baseline, ratio, {**to_dict(options), **own}, hardware)
 
 
 def _or_dash(figure: float | None, form: str) -> str:
-    if figure is None:
-        return "-"
-    return form.format(figure)
+    return "-" if figure is None else form.format(figure)
 
 
 def markdown(results: list[Result]) -> str:

@@ -10,6 +10,7 @@ import random
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal
 
 import torch
@@ -223,19 +224,10 @@ def attention_alone(compute: Compute, dist: DistInfo, options: DeviceOptions) ->
     packed = pack(leantree_like(tokenizer, 12 * rows, rng), options.network.sequence_len, tokenizer.pad).rows(0, rows)
     layout = packed.to(dist.device).layout()
     rows = packed.tokens.shape[0]
-    q_BTHD, k_BTHD, v_BTHD = (
-        torch.randn(
-            rows,
-            options.network.sequence_len,
-            config.num_heads,
-            config.head_dim,
-            device=dist.device,
-            dtype=dist.dtype,
-            requires_grad=True,
-        )
-        for _ in range(3)
-    )
     length = options.network.sequence_len
+    shape = (rows, length, config.num_heads, config.head_dim)
+    make = partial(torch.randn, shape, device=dist.device, dtype=dist.dtype, requires_grad=True)
+    q_BTHD, k_BTHD, v_BTHD = make(), make(), make()
     attend = make_path(compute.attention).open([length], layout, (rows, length), dist.device)
 
     def step(index: int) -> None:

@@ -12,7 +12,7 @@ from functools import partial
 import torch
 
 from benchmarks import measurement
-from benchmarks.measurement import Result, Spent, in_turns, result, spent
+from benchmarks.measurement import Result, Spent, in_turns, result, rounded, spent
 from benchmarks.plain_sft import plain_gradients, plain_rows
 from nanoproof.common.config import opt, to_dict, validate
 from nanoproof.common.distributed import DistInfo, init_distributed
@@ -175,7 +175,7 @@ def compare(name: str, tokenizer: Tokenizer, examples: list[Example], options: S
         "largest_difference": differences,
         "plain_rows_sorted_by_length": round(rates["plain_sorted"], 1),
         "ratio_to_sorted": round(rates["ours"] / rates["plain_sorted"], 2),
-        "per_processor_second": {way: round(rate, 1) for way, rate in processor.items()},
+        "per_processor_second": rounded(processor, 1),
         "ratio_of_processor_time": round(processor["ours"] / processor["plain"], 2),
         "ratio_of_processor_time_to_sorted": round(processor["ours"] / processor["plain_sorted"], 2),
     }

@@ -69,12 +69,12 @@ class Server:
 
     def start(self) -> None:
         """Start it, and return at once."""
-        words = [self.python, "-m", "vllm.entrypoints.openai.api_server", "--model", str(self.model)]
+        command = [self.python, "-m", "vllm.entrypoints.openai.api_server", "--model", str(self.model)]
         # Of another environment, which must not find the packages of this one.
         environment = {**os.environ, **ENVIRONMENT}
         environment.pop("PYTHONPATH", None)
         self.process = subprocess.Popen(
-            [*words, "--port", str(self.port), *SERVER_FLAGS],
+            [*command, "--port", str(self.port), *SERVER_FLAGS],
             env=environment,
             stdout=self.log.open("ab"),
             stderr=subprocess.STDOUT,
@@ -114,10 +114,10 @@ def make_model(out: Path) -> tuple[Path, Path]:
     write_leantree(data, tiny.tiny_transitions(), per_file=1)
     tokenizer = train_tokenizer([item.state + "\n" + item.tactic for item in tiny.tiny_transitions()], 480)
     make_decoder(out / "base", tokenizer, DecoderOptions(layers=2, width=64, positions=256))
-    words = ["--model-path", f"hf:{out / 'base'}", "--data", str(data), "--value-weight", "0.1", "--epochs", "20"]
-    words += ["--lr", "0.003", "--target-examples-per-step", "16", "--run-dir", str(run), "--device-type", "cpu"]
+    flags = ["--model-path", f"hf:{out / 'base'}", "--data", str(data), "--value-weight", "0.1", "--epochs", "20"]
+    flags += ["--lr", "0.003", "--target-examples-per-step", "16", "--run-dir", str(run), "--device-type", "cpu"]
     if not (run / "finished").exists():
-        sft.main(words)
+        sft.main(flags)
     return run / f"checkpoint-{checkpoint_steps(run)[-1]}", data
 
 
@@ -133,20 +133,20 @@ class Heard:
         """Keep what comes inside of the block; servers are asked for the numbers of tokens too, by a field of vLLM."""
         body, add, sample_of, opened = OpenAIModel._body, Choice.add, Choice.sample, LoraEndpoints.__init__
 
-        def body_with_tokens(*words: Any) -> dict[str, Any]:
-            return {**body(*words), "return_token_ids": True}
+        def body_with_tokens(*given: Any) -> dict[str, Any]:
+            return {**body(*given), "return_token_ids": True}
 
         def add_with_tokens(choice: Any, piece: Any) -> None:
             add(choice, piece)
             choice.token_ids = piece.get("token_ids") or []
 
-        def sample_with_tokens(choice: Any, *words: Any) -> TextSample:
-            sample = sample_of(choice, *words)
+        def sample_with_tokens(choice: Any, *given: Any) -> TextSample:
+            sample = sample_of(choice, *given)
             self.tokens[id(sample)] = choice.token_ids
             return sample
 
-        def open_heard(endpoints: LoraEndpoints, *words: Any, **options: Any) -> None:
-            opened(endpoints, *words, **options)
+        def open_heard(endpoints: LoraEndpoints, *given: Any, **options: Any) -> None:
+            opened(endpoints, *given, **options)
             endpoints.answered = lambda *answer: self.answers.append(answer)
 
         with (
@@ -204,11 +204,11 @@ def main(argv: list[str] | None = None) -> int:
         watcher = threading.Thread(target=watch, args=(run, servers, args.steps, report), daemon=True)
         watcher.start()
         with heard.listening():
-            words = tiny.rl_words(out, run, 100_000)
-            words += ["--model-path", f"hf:{model}", "--lora", "8", "--lora-lr", "0.05", "--model-tactic-tokens", "24"]
-            rl.main([*words, "--sft-data", str(data), "--policy-endpoint", *(server.address for server in servers)])
+            flags = tiny.rl_words(out, run, 100_000)
+            flags += ["--model-path", f"hf:{model}", "--lora", "8", "--lora-lr", "0.05", "--model-tactic-tokens", "24"]
+            rl.main([*flags, "--sft-data", str(data), "--policy-endpoint", *(server.address for server in servers)])
         watcher.join(60)
-        report["left at the end"] = [server.adapters() for server in servers]
+        report["left at the end"] = list(map(Server.adapters, servers))
     finally:
         for server in servers:
             if hasattr(server, "process"):
@@ -244,11 +244,10 @@ def watch(run: Path, servers: Sequence[Server], steps: int, report: dict[str, An
     def reach(step: int) -> None:
         while step_now() < step:
             time.sleep(0.2)
-            for server in servers:
-                report["adapters"].append(server.adapters())
+            report["adapters"] += map(Server.adapters, servers)
 
     reach(2)  # memory of what is taken once is taken by then
-    report["memory"].append(sum(server.memory() for server in servers))
+    report["memory"].append(sum(map(Server.memory, servers)))
     reach(steps // 2)
     servers[1].kill()
     report["killed after step"] = step_now()
@@ -256,7 +255,7 @@ def watch(run: Path, servers: Sequence[Server], steps: int, report: dict[str, An
     servers[1].wait()
     report["back after step"] = step_now()
     reach(step_now() + steps // 2)
-    report["memory"].append(sum(server.memory() for server in servers))
+    report["memory"].append(sum(map(Server.memory, servers)))
     report["most adapters at a server"] = max(report.pop("adapters"))
     os.kill(os.getpid(), signal.SIGINT)
 

@@ -123,10 +123,7 @@ class Writer:
         (kind,) = rng.choices(list(KINDS), weights)
         text, is_proof = KINDS[kind][1](theorem, rng)
         # Equal texts of a theorem share a verdict, which the evaluation looks up and does not ask Lean for again.
-        if rng.random() < 0.2:
-            number = rng.randrange(3)
-        else:
-            number = 3 + rng.randrange(10**9)
+        number = rng.randrange(3) if rng.random() < 0.2 else 3 + rng.randrange(10**9)
         mark = f"{random.Random(f'{theorem.name}/{text}/{number}').getrandbits(48):012x}"
         self.truth[mark], self.kinds[mark] = is_proof, kind
         return f"{text}\n  -- #{mark}\n"
@@ -159,10 +156,7 @@ KINDS: dict[str, tuple[int, Callable[[Known, random.Random], tuple[str, bool]]]]
     "syntax": (6, lambda theorem, rng: ("  exact (", False)),
     "sorry": (4, lambda theorem, rng: (rng.choice(("  sorry", "  exact (by sorry)")), False)),
     "other statement": (5, lambda theorem, rng: (f"theorem {theorem.name} : True := by\n  trivial", False)),
-    "axiom": (
-        5,
-        lambda theorem, rng: (f"axiom a : False\n\n{statement(theorem)}\n  exact a.elim", False),
-    ),
+    "axiom": (5, lambda theorem, rng: (f"axiom a : False\n\n{statement(theorem)}\n  exact a.elim", False)),
 }
 """Kinds of texts: how often each is written among a hundred, and how."""
 
@@ -195,18 +189,18 @@ class Reading(NamedTuple):
     mark: str
 
 
-def evaluate(words: list[str]) -> int:
+def evaluate(flags: list[str]) -> int:
     """Be the command, in a process that has torch; this one has no use for it."""
     from scripts import prover_eval
 
-    return prover_eval.main(words)
+    return prover_eval.main(flags)
 
 
 @dataclass
 class Evaluation:
     """The command that is killed and resumed, and what it has left behind so far."""
 
-    words: list[str]
+    flags: list[str]
     out: Path
     folder: Path
     log: Path
@@ -216,7 +210,7 @@ class Evaluation:
 
         Raises RuntimeError, with its last words, if it fails.
         """
-        process = start_forked(as_command, evaluate, self.log, self.words)
+        process = start_forked(as_command, evaluate, self.log, self.flags)
         try:
             while process.exitcode is None:
                 if until():
@@ -259,9 +253,7 @@ class Evaluation:
 def mark_of(record: Mapping[str, Any]) -> str:
     """Return the mark of a sample's text; "" where there is no text (a sample that the model could not write)."""
     match = MARK.search(record.get("text", ""))
-    if match is None:
-        return ""
-    return match[1]
+    return "" if match is None else match[1]
 
 
 def second_stage(readings: Sequence[Reading]) -> set[str]:
@@ -349,11 +341,8 @@ class Measurement:
         if len(without - failed) > self.processes:
             self.report.problems.append(f"{len(without - failed)} verdicts were not on record at the end of a run")
         self._excused.update(without)
-        return {
-            "results": self.evaluation.lines(),
-            "under_way": len(without - failed),
-            "put_off": len(without & failed),
-        }
+        lost, put_off = len(without - failed), len(without & failed)
+        return {"results": self.evaluation.lines(), "under_way": lost, "put_off": put_off}
 
     def _judge(self) -> None:
         report, records, readings = self.report, self.evaluation.records(), self.evaluation.readings()
@@ -424,12 +413,12 @@ def measure(
     writer = Writer({theorem.name: theorem for theorem in known})
     with openai_server() as model, faulty_server(readings, faults, seed, processes, seconds) as lean:
         model.writer = writer
-        words = ["--whole-proofs", "--datasets", str(file)]
-        words += ["--model-path", f"openai:{model.base}#tiny", "--prompt-format", "deepseek-v1.5"]
-        words += ["--samples", str(of_each), "--samples-at-once", str(AT_ONCE), "--proof-seconds", f"{seconds:g}"]
-        words += ["--lean-servers", lean, "--seed", str(seed), "--device-type", "cpu", "--log-level", "warning"]
-        words += ["--output-dir", str(folder / "out"), "--continue"]
-        evaluation = Evaluation(words, folder / "out", readings, folder / "log")
+        flags = ["--whole-proofs", "--datasets", str(file)]
+        flags += ["--model-path", f"openai:{model.base}#tiny", "--prompt-format", "deepseek-v1.5"]
+        flags += ["--samples", str(of_each), "--samples-at-once", str(AT_ONCE), "--proof-seconds", f"{seconds:g}"]
+        flags += ["--lean-servers", lean, "--seed", str(seed), "--device-type", "cpu", "--log-level", "warning"]
+        flags += ["--output-dir", str(folder / "out"), "--continue"]
+        evaluation = Evaluation(flags, folder / "out", readings, folder / "log")
         report = Measurement(evaluation, writer, of_each * len(known), processes).run(kills, seed)
     summary = read_json(folder / "out" / "summary.json")
     report.details |= {"copies": summary["whole_proofs"]["copies"], "pass_at": summary["whole_proofs"]["pass_at"]}
