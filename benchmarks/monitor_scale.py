@@ -3,8 +3,7 @@
     python -m benchmarks.monitor_scale [--runs 200] [--attempts 1000000] [--folder DIR] [--json PATH]
 
 The runs are made first, which takes some minutes; with `--folder` they stay there, and are taken the next time. Times
-are those of answers to one viewer, by the wall clock and by the monitor's processor time; the memory is the monitor's,
-with the long run open.
+are those of answers to one viewer; the memory is the monitor's, with the long run open.
 """
 
 import json

@@ -5,8 +5,7 @@
 Every proof is run tactic by tactic through the REPL's own request handler, as the Lean server drives it: parse, run,
 have finished proofs checked by the kernel, print the goals. Below it: the start of a theorem, the library from its
 cache against from text, certificates (of a proof against elaborating it, of the library against building it, and
-reading that again with every proof checked), the memory of a REPL process after all proofs. What each tactic takes says
-`benchmarks.nanolean_answers`.
+reading that again with every proof checked), the memory of a REPL process after all proofs.
 """
 
 import statistics

@@ -1,7 +1,7 @@
 """Measure the policy on a CPU: processor time of a state by engine, rows in flight and size of the network.
 
-Beside the engine's ways stand `generate` of transformers (a GPT-2 of the same size, without a value) and what the
-machine's arithmetic allows. Weights are random: speed does not depend on what is read.
+Beside it `generate` of transformers (a GPT-2 of the same size, without a value) and what the machine's arithmetic
+allows. Weights are random: speed does not depend on what is read.
 
 python -m benchmarks.policy_cpu --json policy.json
 """

@@ -4,15 +4,13 @@
     python -m benchmarks.retrieval [--data repo:nanolean] [--seeds 0 1 2] [--json PATH]
     python -m benchmarks.retrieval --parts index [--sizes 10000 100000 1000000] [--vectors FILE.npy] [--json PATH]
 
-`--parts quality`, on held-out proofs:
-For each split (`random`, `novel_premises`), loss and seed a network of ours with fresh weights, which has seen no proof
-at all, is trained on the training theorems; the epoch that is best on `val` is scored on `test`. BM25 (bm25s) ranks by
-the same texts, without marks. The ratio is that of R@10 to BM25's, on the first split with the first loss.
+`--parts quality`: for each split (`random`, `novel_premises`), loss and seed a network with fresh weights, which has
+seen no proof at all, is trained on the training theorems; the epoch that is best on `val` is scored on `test`. The
+ratio is that of R@10 to BM25's (bm25s, on the same texts without marks), on the first split with the first loss.
 
-`--parts index`: queries one by one among made vectors, which lie in groups, or among those of an index
-(`index/vectors.npy`), of which the queries are left out; all premises accessible, and half of them. The ratio is that
-of queries per second of processor time, approximate (extra `ann`) to exact. With OMP_NUM_THREADS=1 no processor time
-goes into threads that wait for each other.
+`--parts index`: queries one by one among made vectors, or among those of an index (`index/vectors.npy`), of which the
+queries are left out; all premises accessible, and half of them. The ratio is that of queries per second of processor
+time, approximate (extra `ann`) to exact. With OMP_NUM_THREADS=1 none of it goes into threads that wait for each other.
 """
 
 import tempfile

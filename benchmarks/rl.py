@@ -45,19 +45,24 @@ def make_model(folder: Path) -> None:
     save_checkpoint(folder, 0, small.model(tokenizer), tokenizer, extra={"stage": "sft"})
 
 
+def run_flags(folder: Path, name: str, steps: int, seconds: int) -> list[str]:
+    """Return the flags of a run with the model of a folder, with so many seconds of collection in each step."""
+    flags = ["--model-path", str(folder), "--run-dir", str(folder / name), "--sft-data", str(folder / "data.jsonl")]
+    return [*flags, *FLAGS.split(), "--collect-max-time", f"0:00:{seconds:02}", "--num-steps", str(steps)]
+
+
 def run(
     folder: Path, name: str, steps: int, seconds: int, ranks: int = 1, more: Sequence[str] = (), **script: Any
 ) -> list[dict[str, Any]]:
-    """Run `nanoproof.rl` over the script, with so many seconds of collection in each step; the reports of its ranks."""
+    """Run `nanoproof.rl` over the script, and `more` flags; returns the reports of its ranks."""
     report = folder / f"report_{name}"
-    flags = ["--model-path", str(folder), "--run-dir", str(folder / name), "--sft-data", str(folder / "data.jsonl")]
-    flags += [*FLAGS.split(), "--collect-max-time", f"0:00:{seconds:02}", "--num-steps", str(steps), *more]
     launcher = ["-m", "torch.distributed.run", "--standalone", f"--nproc_per_node={ranks}"] if ranks > 1 else []
     command = [sys.executable, *launcher, "-m", "benchmarks.rl_scripted", *(["--"] if launcher else [])]
     wanted = {"tactic_seconds": TACTIC_SECONDS, "report": str(report), **script}
     # One thread of torch: several would take the cores from the actors, which is not what is asked.
     environment = {**os.environ, "SCRIPTED_RL": json.dumps(wanted), "OMP_NUM_THREADS": "1"}
-    done = subprocess.run([*command, *flags], env=environment, capture_output=True, encoding="utf-8", errors="replace")
+    command += [*run_flags(folder, name, steps, seconds), *more]
+    done = subprocess.run(command, env=environment, capture_output=True, encoding="utf-8", errors="replace")
     if done.returncode:
         sys.exit(f"the run `{name}` failed:\n{done.stderr[-3000:]}")
     return [json.loads(Path(f"{report}_r{rank}.json").read_text()) for rank in range(ranks)]

@@ -7,8 +7,7 @@ the difference in processor time is what traces, timeline, trees, samples and st
 and one that somebody does, against one that cannot be watched. An index of attempts against reading their log, and
 writing both against writing the log alone.
 
-Times are processor times. The ratios say what a record costs, so that 1.16 is 16% more and less is better, but for that
-of the index, which says how much faster it is than the log.
+Times are processor times. A ratio of 1.16 is a cost of 16%, but for the index's, which says how much faster that is.
 """
 
 import gc

@@ -3,8 +3,7 @@
     python -m benchmarks.search [--num-simulations 4000] [--repeats 3] [--json PATH]
 
 The reference is the search as the papers write it, on one page: at each node it adds up over all children what ours
-keeps. Both grow the same tree in the same random world (checked). Printed besides: what a node takes in memory and in a
-file.
+keeps. Both grow the same tree in the same random world (checked). Besides: what a node takes in memory and in a file.
 """
 
 import gc
