@@ -22,7 +22,7 @@ import psutil
 import tokenizers
 
 from benchmarks.math_text import write_corpus
-from benchmarks.measurement import Rate, Result, in_turns, parser_of, rate, result, typical_rates, write_results
+from benchmarks.measurement import Rate, Result, counted_rate, in_turns, parser_of, result, typical_rates, write_results
 from nanoproof.common.config import from_args, opt, to_dict, validate
 from nanoproof.common.errors import run_main
 from nanoproof.data.text.documents import Documents, all_documents
@@ -159,13 +159,13 @@ def run_benchmark(options: LoaderBenchmark, directory: Path) -> Result:
         return count_tokens(plain_rows(documents, tokenizer.encode, bos, length))
 
     ways: dict[str, Callable[[], Rate]] = {
-        "ours": lambda: rate(lambda: run_loader(options, documents, tokenizer)),
-        "plain": lambda: rate(encode_plainly),
+        "ours": lambda: counted_rate(lambda: run_loader(options, documents, tokenizer)),
+        "plain": lambda: counted_rate(encode_plainly),
     }
     rates = in_turns(ways, options.repeats)
     # Once and on few rows: it takes several times as long, and nothing else is compared with it.
     slow_rows = plain_rows(documents, lambda text: slow.encode(text).ids, bos, length)
-    rates["plain_tokenizers"] = [rate(lambda: count_tokens(islice(slow_rows, SLOW_ROWS)))]
+    rates["plain_tokenizers"] = [counted_rate(lambda: count_tokens(islice(slow_rows, SLOW_ROWS)))]
     clock, best, processor = typical_rates(rates)
     # By the clock our threads count as one: with two of them on two free cores a ratio of 1.4 is less than their
     # number. By processor time the plain way may be the cheaper one: it packs nothing.

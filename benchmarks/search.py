@@ -53,13 +53,7 @@ def compare(preset: PresetName, samples: int, num_simulations: int, repeats: int
     assert abs(ours() - baseline()) < 1e-6 * num_simulations, "the two searches grew different trees"
     gc.collect()
     gc.freeze()
-
-    def seconds_of(run: Callable[[], float]) -> float:
-        # A tree that is no longer needed has circles. Without this, the next way in turn would pay for its end.
-        gc.collect()
-        return processor_seconds(run)
-
-    ways = {"ours": partial(seconds_of, ours), "baseline": partial(seconds_of, baseline)}
+    ways = {"ours": partial(processor_seconds, ours), "baseline": partial(processor_seconds, baseline)}
     seconds = in_turns(ways, repeats)
     gc.unfreeze()
     rate, plain = (num_simulations / statistics.median(seconds[way]) for way in ways)

@@ -140,8 +140,8 @@ def time_steps(
     times: dict[str, list[Spent]] = {"ours": [], "plain": [], "plain_sorted": []}
     for index in range(options.steps + 1):
         batch = steps[index % len(steps)]
-        # The packed way packs inside of its step; sorting is left out of the plain way's, which is the harder baseline:
-        # rows of like lengths have little padding, and what is left is that states are read twice.
+        # Packing is timed, and sorting is not. Rows of like lengths are the harder baseline: they have little padding,
+        # and what is left is that states are read twice.
         ways = {
             "ours": partial(spent, partial(train_step, model, our_optimizer, batch, 0.1, settings, dist)),
             "plain": partial(spent, partial(plain, batch)),
