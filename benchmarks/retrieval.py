@@ -216,9 +216,6 @@ def index_table(measured: list[dict[str, Any]]) -> Iterator[str]:
         )
 
 
-# -- both -------------------------------------------------------------------------------------------------------------
-
-
 def measure_quality(options: RetrievalBenchmark) -> list[Result]:
     """Measure encoders, print a table; returns what is written as JSON."""
     source = read_source(options.data)
