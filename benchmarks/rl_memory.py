@@ -48,7 +48,7 @@ def table(rows: list[dict[str, float]], parts: int = 10) -> str:
 def judge(rows: list[dict[str, float]]) -> dict[str, Any]:
     """Growth in the second half, by the line through it: as a share, in MB for each thousand steps, and in threads."""
     # The first half does not count: caches fill, and the allocator takes what it then keeps. A line and not two ends,
-    # as resident memory goes up and down by a megabyte from step to step.
+    # as resident memory goes up and down from step to step.
     first, second = rows[: len(rows) // 2], rows[len(rows) // 2 :]
     threads = max(column(second, "threads")) - max(column(first, "threads"))
     share = slope(second) * len(second) / second[0]["rss"]
