@@ -6,15 +6,11 @@ The data is made up (leantree_text.py, math_text.py) in a temporary directory. T
 `json.loads` of all lines and puts plain dataclasses into a list, without looking at shapes; both must give the same
 transitions. How much memory what they read takes is measured in processes of their own, and over `--steady-megabytes`
 the memory of the stream is watched. Tokens: against the `tokenizers` library on one thread; both must give the same.
-Medians of alternating runs count. Rates are per second of the clock; those per second of processor time, over all
-threads, are given too, as others may use the machine: on busy cores, threads gain nothing on the clock.
 """
 
 import json
-import platform
-import statistics
 import tempfile
-import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
@@ -28,12 +24,23 @@ import tokenizers
 
 from benchmarks.leantree_text import write_leantree
 from benchmarks.math_text import MathText
-from nanoproof.common.config import Parser, add_flags, from_args, opt, to_dict, validate
+from benchmarks.measurement import (
+    Rate,
+    Result,
+    compared,
+    in_turns,
+    parser_of,
+    rate,
+    result,
+    spent,
+    typical_rates,
+    write_results,
+)
+from nanoproof.common.config import from_args, opt, to_dict, validate
 from nanoproof.common.errors import run_main
-from nanoproof.common.files import atomic_write_json
 from nanoproof.data.transitions.leantree import load_split, read_transitions
 from nanoproof.lean.types import Transition
-from nanoproof.model.tokenizer import TOKENIZER_FILE, Tokenizer, available_cores, gpt2_tokenizer
+from nanoproof.model.tokenizer import TOKENIZER_FILE, gpt2_tokenizer
 
 SAMPLES = 10
 DOCUMENT_CHARS = 4000
@@ -55,44 +62,15 @@ class DataBenchmark:
         validate(self, "benchmark")
 
 
-@dataclass(frozen=True)
-class Rate:
-    """Megabytes per second of the clock, and of processor time over all threads."""
-
-    clock: float
-    processor: float
-
-
-def timed(size: float, run: Callable[[], object]) -> Rate:
-    """Return the rate at which `run` takes `size` megabytes."""
-    clock, processor = time.perf_counter(), time.process_time()
-    run()
-    return Rate(size / (time.perf_counter() - clock), size / (time.process_time() - processor))
-
-
-def medians(rates: dict[str, list[Rate]], attribute: str) -> dict[str, float]:
-    """Return the median of each way."""
-    return {name: round(statistics.median(getattr(r, attribute) for r in runs), 2) for name, runs in rates.items()}
-
-
-def result_of(name: str, rates: dict[str, list[Rate]], details: dict[str, Any]) -> dict[str, Any]:
+def result_of(name: str, rates: dict[str, list[Rate]], details: dict[str, Any]) -> Result:
     """Return a result in the form of all benchmarks; `rates` are those of `ours`, `plain` and perhaps others."""
-    clock = medians(rates, "clock")
-    return {
-        "name": name,
-        "ratio": round(clock["ours"] / clock["plain"], 2),
-        "ours": clock["ours"],
-        "baseline": clock["plain"],
-        "unit": "MB/s",
-        "hardware": f"{platform.machine()}, {available_cores()} cores, Python {platform.python_version()}",
-        "details": {
-            **details,
-            "clock": clock,
-            "best_clock": {way: round(max(rate.clock for rate in runs), 2) for way, runs in rates.items()},
-            "per_processor_second": medians(rates, "processor"),
-            "load_average": round(psutil.getloadavg()[0], 1),
-        },
-    }
+    clock, best, processor = typical_rates(rates, 2)
+    # The ratio is by the clock, since that threads work side by side is part of what is claimed. On busy cores they
+    # gain nothing there; the rates by processor time then say what the code itself is worth.
+    details |= {"clock": clock, "best_clock": best, "per_processor_second": processor}
+    details["load_average"] = round(psutil.getloadavg()[0], 1)
+    ours, plain = clock["ours"], clock["plain"]
+    return result(name, "MB/s", ours, plain, round(ours / plain, 2), details)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -101,16 +79,21 @@ def result_of(name: str, rates: dict[str, list[Rate]], details: dict[str, Any]) 
 
 def plain_transitions(path: Path) -> list[Transition]:
     """Read transitions the plain way: everything at once, and a file of another shape ends in some KeyError."""
-    records = [json.loads(line) for line in path.read_bytes().splitlines()]
-    transitions = []
-    for theorem in (theorem for record in records for theorem in record["theorems"]):
-        for block in theorem["by_blocks"]:
-            nodes = {node["id"]: node for node in block["tree"]["nodes"]}
-            for node in nodes.values():
-                edge = node["tactic"]
-                after = "\n\n".join(_plain_state(nodes[child]) for child in edge["children"])
-                transitions.append(Transition(_plain_state(node), edge["tactic_string"], node["proof_depth"], after))
+    records = list(map(json.loads, path.read_bytes().splitlines()))
+    transitions: list[Transition] = []
+    for record in records:
+        for theorem in record["theorems"]:
+            for block in theorem["by_blocks"]:
+                _add_plainly(transitions, block["tree"]["nodes"])
     return transitions
+
+
+def _add_plainly(transitions: list[Transition], listed: list[dict[str, Any]]) -> None:
+    nodes = {node["id"]: node for node in listed}
+    for node in listed:
+        edge = node["tactic"]
+        after = "\n\n".join(_plain_state(nodes[child]) for child in edge["children"])
+        transitions.append(Transition(_plain_state(node), edge["tactic_string"], node["proof_depth"], after))
 
 
 def _plain_state(node: dict[str, Any]) -> str:
@@ -120,6 +103,7 @@ def _plain_state(node: dict[str, Any]) -> str:
         last = None
         for hypothesis in goal["hypotheses"]:
             name, kind = hypothesis["user_name"], hypothesis["type"]
+            # As Lean prints them: neighbours of one type share a line, `a b : Nat`.
             if kind == last:
                 lines[-1] = lines[-1].replace(" : ", f" {name} : ", 1)
             else:
@@ -133,14 +117,15 @@ def resident_mb(way: str, path: Path) -> float:
     """Megabytes of memory that what is read takes. To be run in a process of its own."""
     process = psutil.Process()
     before = process.memory_info().rss
-    held: object = load_split(path) if way == "ours" else plain_transitions(path)
+    kept: object = load_split(path) if way == "ours" else plain_transitions(path)
     after = process.memory_info().rss
-    del held
+    del kept
     return (after - before) / 1e6
 
 
 def resident_mb_in_new_process(way: str, path: Path) -> float:
     """`resident_mb` in a fresh process."""
+    # In one that has held as much before, the allocator would take memory that it has kept, and nothing would show.
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         return round(pool.submit(resident_mb, way, path).result(), 1)
 
@@ -149,22 +134,24 @@ def watch_stream(path: Path, size: float) -> dict[str, Any]:
     """Resident memory, in MB, at even distances in a file that is streamed, and the speed over all of it."""
     process = psutil.Process()
     samples = [round(process.memory_info().rss / 1e6)]
-    seen, count = 0.0, 0
-    clock, processor = time.perf_counter(), time.process_time()
-    for transition in read_transitions(path):
-        count += 1
-        seen += len(transition.state) + len(transition.tactic)
-        if count % 1000 == 0:
-            samples.append(round(process.memory_info().rss / 1e6))
-    rate = Rate(size / (time.perf_counter() - clock), size / (time.process_time() - processor))
+    count = 0
+
+    def stream() -> None:
+        nonlocal count
+        for _ in read_transitions(path):
+            count += 1
+            if count % 1000 == 0:
+                samples.append(round(process.memory_info().rss / 1e6))
+
+    seconds = spent(stream)
     step = max(1, len(samples) // SAMPLES)
     return {
         "megabytes": round(size),
         "transitions": count,
         "resident_mb": [*samples[::step], samples[-1]],
         "peak_resident_mb": max(samples),
-        "mb_per_second": round(rate.clock, 1),
-        "mb_per_processor_second": round(rate.processor, 1),
+        "mb_per_second": round(size / seconds.clock, 1),
+        "mb_per_processor_second": round(size / seconds.processor, 1),
     }
 
 
@@ -181,17 +168,19 @@ def measure_transitions(options: DataBenchmark, directory: Path) -> dict[str, An
     resident = {way: resident_mb_in_new_process(way, path) for way in ("ours", "plain")}
     plain = plain_transitions(path)
     count = len(plain)
-    assert all(ours == other for ours, other in zip(read_transitions(path), plain, strict=True)), "they differ"
+    assert list(read_transitions(path)) == plain, "they differ"
     train, valid = load_split(path)
     assert [*train, *valid] == plain, "what is kept differs from what is read"
+    # What a list of all of them holds would be in the way of the collector while others are timed.
     del plain, train, valid
-    rates: dict[str, list[Rate]] = {"ours": [], "plain": [], "ours_kept": []}
-    for _ in range(options.repeats):
-        rates["ours"].append(timed(size, lambda: sum(1 for _ in read_transitions(path))))
-        rates["plain"].append(timed(size, lambda: plain_transitions(path)))
-        rates["ours_kept"].append(timed(size, lambda: load_split(path)))
+    # Ours streams, as training reads it; `ours_kept` puts all into lists as the plain way does.
+    ways: dict[str, Callable[[], Rate]] = {
+        "ours": lambda: rate(lambda: deque(read_transitions(path), maxlen=0), size),
+        "plain": lambda: rate(lambda: plain_transitions(path), size),
+        "ours_kept": lambda: rate(lambda: load_split(path), size),
+    }
     details = {**to_dict(options), "transitions": count, "resident_mb_of_all": resident, "steady": steady}
-    return result_of("LeanTree to transitions", rates, details)
+    return result_of("LeanTree to transitions", in_turns(ways, options.repeats), details)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -202,7 +191,8 @@ def lean_documents(options: DataBenchmark) -> Iterator[str]:
     """Made-up Lean code."""
     source, characters = MathText(options.seed), 0
     while characters < options.text_megabytes * 1e6:
-        yield (text := source.lean(DOCUMENT_CHARS))
+        text = source.lean(DOCUMENT_CHARS)
+        yield text
         characters += len(text)
 
 
@@ -212,8 +202,9 @@ def measure_tokens(options: DataBenchmark, directory: Path) -> dict[str, Any]:
     tokenizer.save(directory)
     library = tokenizers.Tokenizer.from_file(str(directory / TOKENIZER_FILE))
     texts = list(lean_documents(options))
-    size = sum(len(text.encode("utf-8")) for text in texts) / 1e6
+    size = len("".join(texts).encode("utf-8")) / 1e6
 
+    # One document after the other on one thread, as a loop over documents uses the library.
     def encode_plainly() -> list[list[int]]:
         return [library.encode(text).ids for text in texts]
 
@@ -222,29 +213,19 @@ def measure_tokens(options: DataBenchmark, directory: Path) -> dict[str, Any]:
     assert len(plain) == len(ours) and all(map(np.array_equal, plain, ours)), "they give different tokens"
     tokens = sum(map(len, plain))
     del plain, ours
-    rates = token_rates(options, tokenizer, texts, size, encode_plainly)
+    ways: dict[str, Callable[[], Rate]] = {
+        "ours": lambda: rate(lambda: tokenizer.encode_arrays(texts, options.threads), size),
+        "plain": lambda: rate(encode_plainly, size),
+        "ours_on_one_thread": lambda: rate(lambda: tokenizer.encode_arrays(texts, 1), size),
+    }
+    rates = in_turns(ways, options.repeats)
     return result_of("GPT-2 tokens of Lean text", rates, {**to_dict(options), "tokens": tokens})
 
 
-def token_rates(
-    options: DataBenchmark, tokenizer: Tokenizer, texts: list[str], size: float, plain: Callable[[], object]
-) -> dict[str, list[Rate]]:
-    """Time the threads, the plain way, and one thread of ours, in turns."""
-    rates: dict[str, list[Rate]] = {"ours": [], "plain": [], "ours_on_one_thread": []}
-    for _ in range(options.repeats):
-        rates["ours"].append(timed(size, lambda: tokenizer.encode_arrays(texts, options.threads)))
-        rates["plain"].append(timed(size, plain))
-        rates["ours_on_one_thread"].append(timed(size, lambda: tokenizer.encode_arrays(texts, 1)))
-    return rates
-
-
-def report(result: dict[str, Any]) -> None:
+def report(row: Result) -> None:
     """Print a result."""
-    details = result["details"]
-    print(
-        f"{result['name']}: {result['ours']} against {result['baseline']} MB/s, {result['ratio']}x "
-        f"({result['hardware']}, load average {details['load_average']})"
-    )
+    details = row["details"]
+    print(f"{compared(row)} ({row['hardware']}, load average {details['load_average']})")
     print(f"  MB per second of the clock: {details['clock']}, best runs: {details['best_clock']}")
     print(f"  MB per second of processor time: {details['per_processor_second']}")
     if "resident_mb_of_all" in details:
@@ -255,15 +236,12 @@ def report(result: dict[str, Any]) -> None:
 
 def main(argv: list[str] | None = None) -> int:
     """Run the benchmark and write its results."""
-    parser = Parser(prog="python -m benchmarks.data", description=(__doc__ or "").splitlines()[0])
-    add_flags(parser, DataBenchmark)
-    options = from_args(DataBenchmark, parser.parse_args(argv))
+    options = from_args(DataBenchmark, parser_of("data", __doc__, DataBenchmark).parse_args(argv))
     with tempfile.TemporaryDirectory() as directory:
-        results = [measure(options, Path(directory)) for measure in (measure_transitions, measure_tokens)]
-    for result in results:
-        report(result)
-    if options.json is not None:
-        atomic_write_json(Path(options.json), results)
+        results = [measure_transitions(options, Path(directory)), measure_tokens(options, Path(directory))]
+    for row in results:
+        report(row)
+    write_results(options.json, results)
     return 0
 
 

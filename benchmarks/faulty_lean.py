@@ -57,19 +57,27 @@ class Faults:
 
     def note(self, what: str, request: dict[str, Any]) -> None:
         """Append a line, in one piece whichever processes write at the time."""
-        mark, name = MARK.search(request["cmd"]), _NAME.search(request["cmd"])
-        line = f"{what} {kind_of(request)} {mark[1] if mark else '-'} {name[0] if name else '-'}\n"
+        mark, name = "-", "-"
+        if match := MARK.search(request["cmd"]):
+            mark = match[1]
+        if match := _NAME.search(request["cmd"]):
+            name = match[0]
+        line = f"{what} {kind_of(request)} {mark} {name}\n"
         with (self._folder / READINGS).open("a", encoding="utf-8") as file:
             file.write(line)
 
     def next(self, request: dict[str, Any]) -> str:
         """Return what happens at a text now: CRASH, STALL or READ."""
+        # By a hash: which process gets a text, and when, must not change what happens at it.
         text = f"{self._seed}\0{request.get('allTactics')}\0{request['cmd']}"
         digest = hashlib.sha256(text.encode("utf-8", "surrogatepass"))
         drawn = int.from_bytes(digest.digest()[:6], "big") / 2**48
         if drawn >= self._share:
             return READ
-        fault, most = (CRASH, CRASHES) if drawn < self._share / 2 else (STALL, 1)
+        fault, most = STALL, 1
+        if drawn < self._share / 2:
+            fault, most = CRASH, CRASHES
+        # A file for each time that the fault was met: a process that dies can remember nothing else.
         for number in range(most):
             try:
                 (self._folder / f"{digest.hexdigest()[:24]}.{number}").touch(exist_ok=False)
@@ -88,13 +96,13 @@ def serve(base: EnvState, source: IO[str], sink: IO[str], folder: Path, share: f
         command = request.get("cmd", "")
         counts = any(statement in command for statement in statements)
         if counts:
-            match faults.next(request):
-                case "crash":
-                    faults.note(CRASH, request)
-                    os.kill(os.getpid(), signal.SIGKILL)
-                case "stall":
-                    faults.note(STALL, request)
-                    time.sleep(1e6)
+            fault = faults.next(request)
+            if fault == CRASH:
+                faults.note(CRASH, request)
+                os.kill(os.getpid(), signal.SIGKILL)
+            elif fault == STALL:
+                faults.note(STALL, request)
+                time.sleep(1e6)
         answer = repl.answer(request)
         if counts:
             faults.note(READ, request)

@@ -13,14 +13,15 @@ from dataclasses import dataclass
 
 import torch
 
-from nanoproof.common.config import Parser, add_flags, from_args, group, opt, validate
+from benchmarks.measurement import parser_of
+from nanoproof.common.config import from_args, group, opt, validate
 from nanoproof.common.distributed import choose_device, choose_dtype
 from nanoproof.common.errors import run_main
 from nanoproof.common.option_groups import DeviceOption
 from nanoproof.inference.engine import Engine
 from nanoproof.inference.model_options import EngineLimits
 from nanoproof.inference.sampling import SamplingOptions
-from nanoproof.model.attention import DensePath, RowLayout
+from nanoproof.model.attention import AttentionPath, DensePath, RowLayout
 from nanoproof.model.compute import Float8Linear, missing_for_fp8
 from nanoproof.model.flash_attention import MISSING, make_path
 from nanoproof.model.gpt import GPT, GPTConfig, Linear
@@ -62,7 +63,7 @@ class Check:
 
     @property
     def failed(self) -> bool:
-        return self.error is not None and not self.error <= self.tolerance
+        return self.error is not None and not self.error <= self.tolerance  # an error may be NaN
 
     def __str__(self) -> str:
         if self.error is None:
@@ -73,22 +74,29 @@ class Check:
 
 def relative(got: Sequence[torch.Tensor], wanted: Sequence[torch.Tensor]) -> float:
     """Return the largest relative error of several tensors, on the CPU in fp32."""
-    pairs = [(a.detach().float().cpu(), b.detach().float().cpu()) for a, b in zip(got, wanted, strict=True)]
-    return max(float((a - b).norm() / b.norm().clamp(min=1e-12)) for a, b in pairs)
+    # By norms and not entry by entry: in 16 bits single entries near zero are off by their own size.
+    errors = []
+    for ours, theirs in zip(got, wanted, strict=True):
+        a, b = ours.detach().float().cpu(), theirs.detach().float().cpu()
+        errors.append(float((a - b).norm() / b.norm().clamp(min=1e-12)))
+    return max(errors)
 
 
 def random_layout(options: ParityOptions) -> RowLayout:
     """Make rows of examples, each a prefix with up to three continuations, and padding at the end of each row."""
     rng, shape = random.Random(options.seed), (options.rows, options.length)
-    positions, segments, branches = (torch.zeros(shape, dtype=torch.long) for _ in range(3))
+    positions, segments, branches = torch.zeros((3, *shape), dtype=torch.long)
     for row in range(options.rows):
         at, segment = 0, 0
         while at < options.length - 40:
             segment += 1
             prefix = rng.randrange(8, 30)
             for branch in range(1 + rng.randrange(4)):
-                size = min(prefix if branch == 0 else rng.randrange(1, 9), options.length - at)
-                begin = 0 if branch == 0 else prefix
+                # Branch 0 is the prefix, which all continuations see; they begin where it ends, beside each other.
+                begin, size = 0, prefix
+                if branch > 0:
+                    begin, size = prefix, rng.randrange(1, 9)
+                size = min(size, options.length - at)
                 positions[row, at : at + size] = torch.arange(begin, begin + size)
                 segments[row, at : at + size], branches[row, at : at + size] = segment, branch
                 at += size
@@ -99,20 +107,25 @@ def attention(options: ParityOptions, device: torch.device, dtype: torch.dtype) 
     """Compare every attention path that this device has."""
     torch.manual_seed(options.seed)
     layout, kv_heads = random_layout(options), max(1, options.heads // 2)
-    shapes = [(options.rows, options.length, h, options.head_dim) for h in (options.heads, kv_heads, kv_heads)]
-    inputs = [torch.randn(shape).to(dtype) for shape in shapes]
-    there = RowLayout(*(x.to(device) for x in (layout.positions, layout.segments, layout.branches)), on_cpu=layout)
+    inputs = []
+    for heads in (options.heads, kv_heads, kv_heads):
+        inputs.append(torch.randn(options.rows, options.length, heads, options.head_dim).to(dtype))
+    there = RowLayout(
+        layout.positions.to(device), layout.segments.to(device), layout.branches.to(device), on_cpu=layout
+    )
+    # What a path gives for padding is its own affair, and has no gradient.
     real = (layout.segments > 0)[:, :, None, None]
-    weights = torch.randn(shapes[0]) * real
+    weights = torch.randn(inputs[0].shape) * real
 
-    def run(path: object, rows: RowLayout, tensors: list[torch.Tensor]) -> list[torch.Tensor]:
-        attend = path.open(WINDOWS, rows, (options.rows, options.length), tensors[0].device)  # type: ignore[attr-defined]
+    def run(path: AttentionPath, rows: RowLayout, tensors: list[torch.Tensor]) -> list[torch.Tensor]:
+        attend = path.open(WINDOWS, rows, (options.rows, options.length), tensors[0].device)
         leaves, results = [x.detach().requires_grad_() for x in tensors], []
         for layer in range(len(WINDOWS)):
             y = attend(layer, *leaves) * real.to(tensors[0].device)
             results += [y, *torch.autograd.grad((y.float() * weights.to(y.device)).sum(), leaves)]
         return results
 
+    # From the same rounded inputs, but computed in 32 bits: the error is that of the path, not of its inputs.
     wanted = run(DensePath(), layout, [x.float() for x in inputs])
     tolerance = FULL_TOLERANCE if dtype == torch.float32 else HALF_TOLERANCE
     checks = []
@@ -133,7 +146,7 @@ def fp8(options: ParityOptions, device: torch.device, dtype: torch.dtype) -> Che
         return Check("8-bit products", None, FP8_TOLERANCE, problem)
     torch.manual_seed(options.seed)
     plain, eight = Linear(256, 512).to(device), Float8Linear(256, 512).to(device)
-    eight.weight = plain.weight
+    eight.weight = plain.weight  # rounded anew in each product, so that both train the same weights
     x, weights = torch.randn(64, 256, device=device, dtype=dtype), torch.randn(64, 512, device=device)
     results = []
     for layer in (eight, plain):
@@ -158,13 +171,16 @@ def decoding(options: ParityOptions, device: torch.device, dtype: torch.dtype) -
         torch.nn.init.normal_(block.down.weight, std=0.02)
     torch.nn.init.normal_(network.head.weight, std=0.1)
     rng = random.Random(options.seed)
-    prompts = [[tokenizer.bos, *rng.choices(range(tokenizer.num_text_tokens), k=20 + i)] for i in range(32)]
+    prompts = []
+    for number in range(32):  # all of other lengths, so that slots are ragged
+        prompts.append([tokenizer.bos, *rng.choices(range(tokenizer.num_text_tokens), k=20 + number)])
 
     def values(graphs: str, kernels: str) -> torch.Tensor:
         limits = EngineLimits(cache_mbytes=2000, cuda_graphs=graphs, kernels=kernels)  # type: ignore[arg-type]
         engine = Engine(network, tokenizer, limits)
         answers = engine.generate(prompts, SamplingOptions(4, max_new_tokens=16), list(range(32)))
         print(f"decoding, graphs {graphs}, kernels {kernels}: {engine.stats}")
+        # Values and not tactics: a sample that goes another way by one rounding is like no other from there on.
         return torch.tensor([answer.value_distribution for answer in answers])
 
     wanted, checks = values("off", "off"), []
@@ -178,9 +194,7 @@ def decoding(options: ParityOptions, device: torch.device, dtype: torch.dtype) -
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Compare everything; returns 1 if something differs by more than its tolerance."""
-    parser = Parser(prog="python -m benchmarks.gpu_parity", description=(__doc__ or "").splitlines()[0])
-    add_flags(parser, _Options)
-    options = from_args(_Options, parser.parse_args(argv))
+    options = from_args(_Options, parser_of("gpu_parity", __doc__, _Options).parse_args(argv))
     device, _ = choose_device(options.device.device_type)
     dtype, _ = choose_dtype(device)
     print(f"{device}, {dtype}")

@@ -1,8 +1,7 @@
 """Measure a machine's peaks: arithmetic by a product of matrices, memory bandwidth by a copy.
 
-And what inference needs at least of both, so that a speed can be given as a share of the limit. Counted is what the
-result needs: every prompt read once, the weights once for each decoding step, a prompt's keys and values once for each
-step of its samples together. Left out are normalisation, softmax, sampling, and the tables of tokens.
+And what inference needs at least of both, so that a speed can be given as a share of the limit. Left out are
+normalisation, softmax, sampling, and the tables of tokens.
 
 Shapes: S states, K samples of a state.
 """
@@ -48,8 +47,10 @@ class Work:
 
 def measure_peaks(device: torch.device, dtype: torch.dtype) -> Peaks:
     """Measure peak arithmetic and bandwidth: the best of several tries, with as many threads as torch uses now."""
+    # What a maker's data sheet says is reached by nothing; and a share of what this machine gives now, beside its other
+    # load, is one that can be compared with another day's.
     size = MATRIX.get(device.type, MATRIX["cpu"])
-    a, b = (torch.randn(size, size, device=device, dtype=dtype) for _ in range(2))
+    a, b = torch.randn(2, size, size, device=device, dtype=dtype)
     product = torch.empty_like(a)
     source = torch.empty(COPY_BYTES.get(device.type, COPY_BYTES["cpu"]), dtype=torch.uint8, device=device).fill_(1)
     target = torch.empty_like(source)
@@ -68,7 +69,7 @@ def best_seconds(run: Callable[[], object], device: torch.device) -> float:
         run()
         synchronize(device)
         times.append(time.perf_counter() - started)
-    return min(times[1:])
+    return min(times[1:])  # the first call chooses kernels and takes memory
 
 
 def synchronize(device: torch.device) -> None:
@@ -86,9 +87,12 @@ def prefill_work(config: GPTConfig, lengths: Sequence[int], vocabulary: int, dty
     blocks, kv = weights["attention"] + weights["feed_forward"], 2 * config.width * config.kv_heads * config.head_dim
     tokens, states = sum(lengths), len(lengths)
     last_layer = blocks / config.depth - kv
+    # A product of matrices takes two operations for each weight and token: a multiplication and an addition. Logits are
+    # those of the vocabulary at one marker, and of the 64 values at the other.
     flops = 2 * (blocks * (tokens + 2 * states) - last_layer * tokens + config.width * (vocabulary + 64) * states)
     for window in config.windows[:-1]:
         flops += 4 * config.num_heads * config.head_dim * sum(causal_pairs(length, window) for length in lengths)
+    # Weights are read once for all prompts, and each prompt's keys and values are written.
     cached = 2 * config.depth * config.kv_heads * config.head_dim
     traffic = blocks + config.width * (vocabulary + 64) + cached * tokens
     return Work(flops, traffic * dtype.itemsize)
@@ -101,15 +105,18 @@ def decode_work(
     weights = matrix_parameters(config)
     matrices = weights["attention"] + weights["feed_forward"] + config.width * vocabulary
     flops = traffic = 0.0
-    for step in range(1, max(max(counts) for counts in samples)):
+    for step in range(1, max(map(max, samples))):
         rows = [sum(count > step for count in counts) for counts in samples]
+        # The weights once for all rows of a step; that is what makes small batches slow on a GPU.
         traffic += matrices
         flops += 2 * matrices * sum(rows)
         for window in config.windows:
-            seen = [min(length + 1, window) for length in lengths]
-            own = sum(rows) * min(step, window)
-            pairs = sum(row * columns for row, columns in zip(rows, seen)) + own
+            # What a sample wrote is its own; the prompt's keys and values are read once for all samples of a state.
+            pairs = read = sum(rows) * min(step, window)
+            for row, length in zip(rows, lengths):
+                columns = min(length + 1, window)
+                pairs += row * columns
+                read += columns * (row > 0)
             flops += 4 * config.num_heads * config.head_dim * pairs
-            read = sum(columns for row, columns in zip(rows, seen) if row) + own
             traffic += 2 * config.kv_heads * config.head_dim * read
     return Work(flops, traffic * dtype.itemsize)

@@ -3,10 +3,12 @@
 All ways take turns on the same prompts, and medians count, so that other load on the machine falls on all of them.
 """
 
+import itertools
 import random
 import statistics
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -17,7 +19,16 @@ import torch
 from benchmarks.hardware import Peaks, decode_work, prefill_work
 from benchmarks.hf_inference import TransformersEngine
 from benchmarks.inference_options import Load
-from benchmarks.inference_work import Network, Stopwatch, Turn, keep_in_flight, random_prompts, random_states
+from benchmarks.inference_work import (
+    Network,
+    Stopwatch,
+    Turn,
+    keep_in_flight,
+    random_prompts,
+    random_states,
+    sample_lengths,
+)
+from benchmarks.measurement import in_threads
 from benchmarks.plain_inference import PlainEngine
 from nanoproof.inference.engine import Engine
 from nanoproof.policy.tactic_policy import TacticPolicy
@@ -38,17 +49,20 @@ class Rates:
 
     @classmethod
     def of(cls, turns: Sequence[Turn]) -> "Rates":
-        return cls(
-            round(statistics.median(turn.states / turn.seconds for turn in turns), 2),
-            round(statistics.median(turn.tokens / turn.seconds for turn in turns), 1),
-            round(1000 * statistics.median(turn.processor_seconds / turn.states for turn in turns), 2),
-        )
+        states, tokens, processor = [], [], []
+        for turn in turns:
+            states.append(turn.states / turn.seconds)
+            tokens.append(turn.tokens / turn.seconds)
+            processor.append(1000 * turn.processor_seconds / turn.states)
+        # Each by itself: the middle round by states need not be that by processor time.
+        median = statistics.median
+        return cls(round(median(states), 2), round(median(tokens), 1), round(median(processor), 2))
 
 
 def percentiles(seconds: Sequence[float]) -> dict[str, float]:
     """Return percentiles of latencies in milliseconds."""
-    if len(seconds) < 2:
-        return {f"p{p}_ms": round(1000 * value, 1) for p in PERCENTILES for value in seconds}
+    if len(seconds) < 2:  # which `quantiles` refuses
+        seconds = [*seconds, *seconds]
     cuts = statistics.quantiles(seconds, n=100, method="inclusive")
     return {f"p{p}_ms": round(1000 * cuts[p - 1], 1) for p in PERCENTILES}
 
@@ -56,6 +70,7 @@ def percentiles(seconds: Sequence[float]) -> dict[str, float]:
 def memory_mbytes(device: torch.device) -> float:
     """On a GPU the most that tensors took, else the process's resident memory."""
     if device.type == "cuda":
+        # The most and not what is left: a batch that does not fit is what ends a run.
         return round(torch.cuda.max_memory_allocated(device) / 1e6, 1)
     return round(psutil.Process().memory_info().rss / 1e6, 1)
 
@@ -73,6 +88,7 @@ def barrier(answer: Callable[[list[list[int]]], int], batch: int, device: torch.
             part = prompts[start : start + batch]
             began = time.perf_counter()
             tokens += answer(part)
+            # All states of a batch are answered when the last one is: that is what a barrier costs who waits.
             latencies += [time.perf_counter() - began] * len(part)
         return Turn(len(prompts), tokens, *stopwatch.read(), latencies)
 
@@ -91,34 +107,34 @@ def plain_way(network: Network, load: Load) -> Way:
 
     def answer(prompts: list[list[int]]) -> int:
         rows, _ = engine.generate(prompts, load.samples, load.max_new_tokens, generator)
-        eos = network.tokenizer.eos
-        return sum(row.index(eos) + 1 if eos in row else len(row) for samples in rows for row in samples)
+        # A row is filled up with ends; the first of them is the sample's own.
+        tokens = 0
+        for samples in rows:
+            for row in samples:
+                tokens += min(len(row), len(row) - row.count(network.tokenizer.eos) + 1)
+        return tokens
 
     return barrier(answer, load.states, network.model.device)
 
 
-def transformers_way(network: Network, load: Load, end_probability: float, sort_into: int | None, value: bool) -> Way:
-    """`transformers` with batches of `load.states`; with `value` it reads the prompts again for the value."""
-    model = network.model
-    engine = TransformersEngine(
-        model.config, network.tokenizer, model.device, model.compute_dtype, end_probability, sort_into
-    )
+def transformers_way(network: Network, load: Load, end_probability: float, sort_into: int | None) -> Way:
+    """`transformers` with batches of `load.states`, without a value: what a library gives who writes no engine."""
+    engine = TransformersEngine(network.model, network.tokenizer, end_probability, sort_into)
 
     def answer(prompts: list[list[int]]) -> int:
-        if value:
-            engine.read_values(prompts)
         return engine.generate(prompts, load.samples, load.max_new_tokens)
 
-    return barrier(answer, load.states, model.device)
+    return barrier(answer, load.states, network.model.device)
 
 
 def compare(ways: dict[str, Way], network: Network, load: Load) -> dict[str, list[Turn]]:
     """Time rounds in which every way answers the same prompts, after a first one that captures CUDA graphs."""
     rng = random.Random(1)
-    turns: dict[str, list[Turn]] = {name: [] for name in ways}
-    on_gpu = network.model.device.type == "cuda"
+    turns: defaultdict[str, list[Turn]] = defaultdict(list)
+    # On a GPU graphs are captured, for each number of rows that comes.
+    warm_up = load.per_round if network.model.device.type == "cuda" else 2
     for way in ways.values():
-        way(random_prompts(load, network.tokenizer, rng, load.per_round if on_gpu else 2))
+        way(random_prompts(load, network.tokenizer, rng, warm_up))
     for _ in range(load.rounds):
         prompts = random_prompts(load, network.tokenizer, rng, load.per_round)
         for name, way in ways.items():
@@ -154,7 +170,7 @@ def phases(engine: Engine, network: Network, load: Load, peaks: Peaks) -> dict[s
             engine.generate(random_prompts(load, network.tokenizer, rng, load.states), options, range(load.states))
     for _ in range(load.rounds):
         prompts = random_prompts(load, network.tokenizer, rng, load.states)
-        lengths = [len(prompt) for prompt in prompts]
+        lengths = list(map(len, prompts))
         stopwatch = Stopwatch(model.device)
         engine.generate(prompts, short.options, range(load.states))
         first = stopwatch.read()[clock]
@@ -163,33 +179,28 @@ def phases(engine: Engine, network: Network, load: Load, peaks: Peaks) -> dict[s
         stopwatch = Stopwatch(model.device)
         answers = engine.generate(others, load.options, range(load.states))
         rest = max(1e-9, stopwatch.read()[clock] - first)
-        samples = [
-            [len(s.tokens) + 1 for s in answer.samples] + [load.max_new_tokens] * answer.num_unfinished
-            for answer in answers
-        ]
+        samples = [sample_lengths(answer, load.options) for answer in answers]
         prefill = prefill_work(model.config, lengths, vocabulary, model.compute_dtype)
         decode = decode_work(model.config, lengths, samples, vocabulary, model.compute_dtype)
         limits = [peaks.bound(prefill), peaks.bound(decode)]
         reading.append((sum(lengths) / first, peaks.seconds(prefill) / first))
-        decoding.append(
-            (sum(map(sum, samples)) / rest - load.states * load.samples / rest, peaks.seconds(decode) / rest)
-        )
-    return {
-        "prefill_tokens_per_second": round(statistics.median(rate for rate, _ in reading)),
-        "prefill_share": round(statistics.median(share for _, share in reading), 3),
-        "prefill_limit": limits[0],
-        "decode_tokens_per_second": round(statistics.median(rate for rate, _ in decoding)),
-        "decode_share": round(statistics.median(share for _, share in decoding), 3),
-        "decode_limit": limits[1],
-        "decode_rows": load.states * load.samples,
-    }
+        # The first token of each sample was part of reading.
+        written = sum(map(sum, samples)) - load.states * load.samples
+        decoding.append((written / rest, peaks.seconds(decode) / rest))
+    figures: dict[str, Any] = {}
+    for name, rounds, limit in (("prefill", reading, limits[0]), ("decode", decoding, limits[1])):
+        rates, shares = zip(*rounds)
+        figures[f"{name}_tokens_per_second"] = round(statistics.median(rates))
+        figures[f"{name}_share"] = round(statistics.median(shares), 3)
+        figures[f"{name}_limit"] = limit
+    return {**figures, "decode_rows": load.states * load.samples}
 
 
 def ask_with_threads(policy: TacticPolicy, network: Network, load: Load, waiting: int, states: int) -> Turn:
     """`waiting` threads that ask the policy for states of their own, `states` in all."""
     rng = random.Random(3)
     source = random_states(load, network.tokenizer, rng)
-    texts = [next(source) for _ in range(states)]
+    texts = list(itertools.islice(source, states))
     latencies: list[float] = []
     tokens = policy.engine.stats.sampled_tokens
     lock = threading.Lock()
@@ -200,16 +211,13 @@ def ask_with_threads(policy: TacticPolicy, network: Network, load: Load, waiting
                 if not texts:
                     return
                 text = texts.pop()
+            # As an actor asks: for one state, and then it waits.
             began = time.perf_counter()
             policy.suggest(text, seed=hash(text) & 0xFFFF)
             latencies.append(time.perf_counter() - began)
 
-    threads = [threading.Thread(target=work) for _ in range(waiting)]
     stopwatch = Stopwatch(network.model.device)
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads([work] * waiting)
     seconds = stopwatch.read()
     return Turn(states, policy.engine.stats.sampled_tokens - tokens, *seconds, latencies)
 
@@ -217,31 +225,32 @@ def ask_with_threads(policy: TacticPolicy, network: Network, load: Load, waiting
 def sweep_lengths(engine: Engine, network: Network, load: Load, lengths: Sequence[int]) -> list[dict[str, Any]]:
     """Cost of a state by length of its prompt; the turns go round, so that other load falls on all lengths."""
     rng = random.Random(4)
-    turns: dict[int, list[Turn]] = {length: [] for length in lengths}
+    turns: defaultdict[int, list[Turn]] = defaultdict(list)
     loads = {length: replace(load, min_prompt_tokens=length, max_prompt_tokens=length) for length in lengths}
-    for index in range(load.rounds + 1):
+    for own in loads.values():  # a first small round, which does not count
+        keep_in_flight(engine, random_prompts(own, network.tokenizer, rng, 2), load.options, load.states)
+    for _ in range(load.rounds):
         for length, own in loads.items():
-            prompts = random_prompts(own, network.tokenizer, rng, load.per_round if index else 2)
-            turn = keep_in_flight(engine, prompts, load.options, load.states)
-            turns[length] += [turn] if index else []
+            prompts = random_prompts(own, network.tokenizer, rng, load.per_round)
+            turns[length].append(keep_in_flight(engine, prompts, load.options, load.states))
     return [{"prompt_tokens": length, **asdict(Rates.of(turns[length]))} for length in lengths]
 
 
-def sweep_waiting(
-    policy: TacticPolicy, network: Network, load: Load, counts: Sequence[int], per_thread: int
-) -> list[dict[str, Any]]:
-    """Cost of a state by number of threads that wait, each of which asks several times."""
-    total = max(counts) * per_thread
+def sweep_waiting(policy: TacticPolicy, network: Network, load: Load, counts: Sequence[int]) -> list[dict[str, Any]]:
+    """Cost of a state by number of threads that wait; the same number of states whatever that is."""
     ask_with_threads(policy, network, load, 4, 8)
-    turns: dict[int, list[Turn]] = {count: [] for count in counts}
+    turns: defaultdict[int, list[Turn]] = defaultdict(list)
     for _ in range(load.rounds):
         for count in counts:
-            turns[count].append(ask_with_threads(policy, network, load, count, total))
-    return [
-        {
-            "waiting_threads": count,
-            **asdict(Rates.of(turns[count])),
-            **percentiles([seconds for turn in turns[count] for seconds in turn.latencies]),
-        }
-        for count in counts
-    ]
+            turns[count].append(ask_with_threads(policy, network, load, count, max(counts)))
+    rows = []
+    for count in counts:
+        # Latency grows with the threads, as they share the engine: it is the rate that tells what they cost.
+        rates = asdict(Rates.of(turns[count]))
+        rows.append({"waiting_threads": count, **rates, **percentiles(latencies_of(turns[count]))})
+    return rows
+
+
+def latencies_of(turns: Sequence[Turn]) -> list[float]:
+    """Return the latencies of several turns."""
+    return [seconds for turn in turns for seconds in turn.latencies]

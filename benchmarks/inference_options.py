@@ -1,5 +1,6 @@
 """Options of the inference benchmark: the network, and what it is asked. Nothing here needs torch."""
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,14 @@ if TYPE_CHECKING:
     from nanoproof.inference.sampling import SamplingOptions
 
 SMALLEST_VOCABULARY = len(BYTE_OF_CHARACTER) + 26 * 26 + len(SYMBOLS) + len(MARKERS)
+
+
+def end_logit(probability: float, others: int) -> float:
+    """Return the logit by which a sample ends with a probability, where `others` tokens have logits about zero."""
+    # Random weights would hardly ever end one, and samples that all have the full length are what batches as barriers
+    # do best: the baseline would look better than with a trained network.
+    odds = probability / (1 - probability) * others
+    return math.log(max(odds, 1e-6))
 
 
 @dataclass(frozen=True)

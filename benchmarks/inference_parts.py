@@ -1,11 +1,9 @@
 """The parts of the inference benchmark, each of which returns results in the form of all benchmarks.
 
-Each part gives results in the form of all benchmarks; what a device cannot do is a result with its reason.
+What a device cannot do is a result with its reason.
 """
 
 import gc
-import os
-import platform
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
@@ -18,14 +16,13 @@ from benchmarks import inference_measures as measures
 from benchmarks.hardware import measure_peaks
 from benchmarks.inference_options import Load, NetworkSize
 from benchmarks.inference_work import Network, open_network
+from benchmarks.measurement import HARDWARE, Result, result
 from nanoproof.common.distributed import DistInfo
 from nanoproof.common.errors import UserError
 from nanoproof.common.run_dir import code_revision
 from nanoproof.inference.engine import Engine
 from nanoproof.inference.model_options import EngineLimits
 from nanoproof.policy.tactic_policy import TacticPolicy
-
-Result = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -41,7 +38,9 @@ class Bench:
 
     def network(self, longest: int | None = None) -> Network:
         """Open the network; a random one takes prompts of up to `longest` tokens."""
-        load = self.load if longest is None else replace(self.load, max_prompt_tokens=longest)
+        load = self.load
+        if longest is not None:
+            load = replace(load, min_prompt_tokens=longest, max_prompt_tokens=longest)
         return open_network(self.model_path, self.size, load, self.dist)
 
     def engine(self, network: Network) -> Engine:
@@ -54,15 +53,10 @@ class Bench:
     def result(self, name: str, unit: str, ours: float | None, baseline: float | None, **details: Any) -> Result:
         """Return a result in the form of all benchmarks."""
         device = torch.cuda.get_device_name(self.dist.device) if self.dist.device.type == "cuda" else "CPU"
-        return {
-            "name": name,
-            "ratio": None if baseline is None or ours is None else round(ours / baseline, 2),
-            "ours": ours,
-            "baseline": baseline,
-            "unit": unit,
-            "hardware": f"{device}, {platform.machine()}, {os.cpu_count()} cores, torch {torch.__version__}",
-            "details": {**details, "memory_mbytes": measures.memory_mbytes(self.dist.device)},
-        }
+        ratio = None if baseline is None or ours is None else round(ours / baseline, 2)
+        details["memory_mbytes"] = measures.memory_mbytes(self.dist.device)
+        hardware = f"{device}, {HARDWARE}, torch {torch.__version__}"
+        return result(name, unit, ours, baseline, ratio, details, hardware)
 
 
 def against(bench: Bench, names: tuple[str, ...]) -> list[Result]:
@@ -74,10 +68,9 @@ def against(bench: Bench, names: tuple[str, ...]) -> list[Result]:
         ways["plain"] = measures.plain_way(network, bench.load)
     if "transformers" in names:
         end = bench.size.end_probability
-        ways["transformers"] = measures.transformers_way(network, bench.load, end, None, value=False)
-        ways["transformers, sorted, in parts of 16"] = measures.transformers_way(
-            network, bench.load, end, 16, value=False
-        )
+        ways["transformers"] = measures.transformers_way(network, bench.load, end, None)
+        # Its best: less padding, though each part is a barrier of its own.
+        ways["transformers, sorted, in parts of 16"] = measures.transformers_way(network, bench.load, end, 16)
     before = engine.stats
     turns = measures.compare(ways, network, bench.load)
     ours = measures.Rates.of(turns["ours"])
@@ -85,13 +78,15 @@ def against(bench: Bench, names: tuple[str, ...]) -> list[Result]:
         "parameters": network.model.num_parameters(),
         "network": network.source,
         **measures.occupancy(engine, before, bench.load),
-        "latency": measures.percentiles([seconds for turn in turns["ours"] for seconds in turn.latencies]),
+        "latency": measures.percentiles(measures.latencies_of(turns["ours"])),
         "our_rates": asdict(ours),
         **engine.decisions(),
     }
     results = []
-    for name in [name for name in ways if name != "ours"]:
+    del turns["ours"]
+    for name in turns:
         other = measures.Rates.of(turns[name])
+        # The ratio is by the clock. That by processor time holds where others use the cores, but says less of threads.
         processor = round(other.processor_ms / ours.processor_ms, 2)
         details = {**shared, "other_rates": asdict(other), "ratio_of_processor_time": processor}
         results.append(bench.result(f"engine against {name}", "states/s", ours.states, other.states, **details))
@@ -104,11 +99,13 @@ def measure_phases(bench: Bench) -> list[Result]:
     peaks = measure_peaks(bench.dist.device, network.model.compute_dtype)
     figures = measures.phases(bench.engine(network), network, bench.load, peaks)
     details = {**figures, "peak_gflops": round(peaks.flops / 1e9, 1), "peak_gbytes": round(peaks.bandwidth / 1e9, 1)}
-    return [
-        bench.result(f"{name} beside the machine's limit", "tokens/s", ours, round(ours / share), **details)
-        for name in ("prefill", "decode")
-        for ours, share in [(figures[f"{name}_tokens_per_second"], max(1e-6, figures[f"{name}_share"]))]
-    ]
+    results = []
+    for name in ("prefill", "decode"):
+        # The baseline is the speed at which the machine's arithmetic or its memory would be all that takes time.
+        ours, share = figures[f"{name}_tokens_per_second"], max(1e-6, figures[f"{name}_share"])
+        title = f"{name} beside the machine's limit"
+        results.append(bench.result(title, "tokens/s", ours, round(ours / share), **details))
+    return results
 
 
 def measure_policy(bench: Bench) -> list[Result]:
@@ -118,13 +115,13 @@ def measure_policy(bench: Bench) -> list[Result]:
     with TacticPolicy(engine, bench.load.config, threads=bench.threads) as policy:
         measures.ask_with_threads(policy, network, bench.load, 2, 4)
         before = engine.stats
-        turns = [
-            measures.ask_with_threads(policy, network, bench.load, bench.load.states, bench.load.per_round)
-            for _ in range(bench.load.rounds)
-        ]
+        turns = []
+        for _ in range(bench.load.rounds):
+            threads, states = bench.load.states, bench.load.per_round
+            turns.append(measures.ask_with_threads(policy, network, bench.load, threads, states))
         full = measures.occupancy(engine, before, bench.load)
     rates = measures.Rates.of(turns)
-    latency = measures.percentiles([seconds for turn in turns for seconds in turn.latencies])
+    latency = measures.percentiles(measures.latencies_of(turns))
     name = f"policy, {bench.load.states} threads"
     return [bench.result(name, "states/s", rates.states, None, **asdict(rates), **full, latency=latency)]
 
@@ -134,10 +131,11 @@ def measure_lengths(bench: Bench, lengths: tuple[int, ...]) -> list[Result]:
     network = bench.network(max(lengths))
     engine = bench.engine(network)
     rows = measures.sweep_lengths(engine, network, bench.load, sorted(lengths))
-    return [
-        bench.result(f"prompts of {row['prompt_tokens']} tokens", "ms/state", row["processor_ms"], None, **row)
-        for row in rows
-    ]
+    results = []
+    for row in rows:
+        name = f"prompts of {row['prompt_tokens']} tokens"
+        results.append(bench.result(name, "ms/state", row["processor_ms"], None, **row))
+    return results
 
 
 def measure_waiting(bench: Bench, waiting: tuple[int, ...]) -> list[Result]:
@@ -145,12 +143,12 @@ def measure_waiting(bench: Bench, waiting: tuple[int, ...]) -> list[Result]:
     network = bench.network()
     engine = bench.engine(network)
     with TacticPolicy(engine, bench.load.config, threads=bench.threads) as policy:
-        rows = measures.sweep_waiting(policy, network, bench.load, sorted(waiting), per_thread=1)
-    first = rows[0]["processor_ms"]
-    return [
-        bench.result(f"{row['waiting_threads']} threads wait", "ms/state", row["processor_ms"], first, **row)
-        for row in rows
-    ]
+        rows = measures.sweep_waiting(policy, network, bench.load, sorted(waiting))
+    first, results = rows[0]["processor_ms"], []
+    for row in rows:
+        name = f"{row['waiting_threads']} threads wait"
+        results.append(bench.result(name, "ms/state", row["processor_ms"], first, **row))
+    return results
 
 
 def measure_device(bench: Bench, names: tuple[str, ...]) -> list[Result]:
@@ -162,12 +160,14 @@ def measure_device(bench: Bench, names: tuple[str, ...]) -> list[Result]:
         parts: list[Callable[[Bench], list[Result]]] = [partial(against, names=names), measure_phases]
         for part in parts:
             try:
-                found = part(case)
+                measured = part(case)
+            # A device without graphs refuses them, one without memory fails later. The other parts are measured.
             except (UserError, RuntimeError) as error:
                 reason = (str(error).strip() or type(error).__name__).splitlines()[0]
-                found = [bench.result("not measured", "", None, None, error=reason)]
+                measured = [bench.result("not measured", "", None, None, error=reason)]
             release(bench.dist.device)
-            results += [{**result, "name": f"{result['name']}, CUDA graphs {graphs}"} for result in found]
+            for row in measured:
+                results.append({**row, "name": f"{row['name']}, CUDA graphs {graphs}"})
     return results
 
 
@@ -179,17 +179,17 @@ def release(device: torch.device) -> None:
         torch.cuda.reset_peak_memory_stats(device)
 
 
-def format_result(result: Result) -> str:
+def format_result(row: Result) -> str:
     """Format a result as one line."""
-    if result["ours"] is None:
-        return f"{result['name']}: {result['details']['error']}"
-    compared = "" if result["baseline"] is None else f" against {result['baseline']:,}, ratio {result['ratio']}"
-    return f"{result['name']}: {result['ours']:,} {result['unit']}{compared} ({more_of(result)})"
+    if row["ours"] is None:
+        return f"{row['name']}: {row['details']['error']}"
+    compared = "" if row["baseline"] is None else f" against {row['baseline']:,}, ratio {row['ratio']}"
+    return f"{row['name']}: {row['ours']:,} {row['unit']}{compared} ({more_of(row)})"
 
 
-def more_of(result: Result) -> str:
+def more_of(row: Result) -> str:
     """Format processor time, latency, occupancy and memory, where they were measured."""
-    details, more = result["details"], []
+    details, more = row["details"], []
     if "ratio_of_processor_time" in details:
         more.append(f"by processor time {details['ratio_of_processor_time']}")
     latency = details.get("latency", details)
@@ -208,12 +208,13 @@ def table(results: list[Result]) -> str:
         "| what | ours | compared with | ratio | more |",
         "|---|---|---|---|---|",
     ]
-    for result in results:
-        if result["ours"] is None:
-            lines.append(f"| {result['name']} | - | - | - | {result['details']['error']} |")
+    for row in results:
+        if row["ours"] is None:
+            lines.append(f"| {row['name']} | - | - | - | {row['details']['error']} |")
             continue
-        compared = "-" if result["baseline"] is None else f"{result['baseline']:,}"
-        ratio = "-" if result["ratio"] is None else f"{result['ratio']}"
-        ours = f"{result['ours']:,} {result['unit']}"
-        lines.append(f"| {' | '.join([result['name'], ours, compared, ratio, more_of(result)])} |")
+        compared = ratio = "-"
+        if row["baseline"] is not None:
+            compared, ratio = f"{row['baseline']:,}", f"{row['ratio']}"
+        ours = f"{row['ours']:,} {row['unit']}"
+        lines.append(f"| {' | '.join([row['name'], ours, compared, ratio, more_of(row)])} |")
     return "\n".join(lines)

@@ -13,11 +13,12 @@ from dataclasses import dataclass
 
 import torch
 
-from benchmarks.inference_options import Load, NetworkSize
+from benchmarks.hardware import synchronize
+from benchmarks.inference_options import Load, NetworkSize, end_logit
 from nanoproof.common.distributed import DistInfo
 from nanoproof.common.run_dir import resolve_model_path
 from nanoproof.inference.engine import Engine
-from nanoproof.inference.sampling import SamplingOptions
+from nanoproof.inference.sampling import Completion, SamplingOptions
 from nanoproof.model.checkpoint import load_model
 from nanoproof.model.gpt import GPT, GPTConfig
 from nanoproof.model.tokenizer import BYTE_OF_CHARACTER, MARKERS, SYMBOLS, Tokenizer, make_text_tokenizer
@@ -36,10 +37,11 @@ def made_up_tokenizer(vocab_size: int) -> Tokenizer:
     """Make a vocabulary of this size without training: syllables such as `Ka`, and pairs of them."""
     vocab = {character: byte for byte, character in enumerate(BYTE_OF_CHARACTER)}
     syllables = list(itertools.product(string.ascii_uppercase, string.ascii_lowercase))
-    pairs = itertools.permutations(["".join(syllable) for syllable in syllables], 2)
+    pairs = itertools.permutations(map("".join, syllables), 2)
     num_merges = vocab_size - len(vocab) - len(SYMBOLS) - len(MARKERS)
     merges: list[tuple[str, str]] = [*syllables, *itertools.islice(pairs, num_merges - len(syllables))]
-    vocab |= {left + right: len(vocab) + index for index, (left, right) in enumerate(merges)}
+    for left, right in merges:
+        vocab[left + right] = len(vocab)
     return Tokenizer(make_text_tokenizer(vocab, merges, "lean", SYMBOLS))
 
 
@@ -50,10 +52,9 @@ def random_network(size: NetworkSize, sequence_len: int, dist: DistInfo) -> Netw
     shape = {**vars(size.network), "sequence_len": sequence_len, "window_pattern": "L"}
     config = GPTConfig(vocab_size=tokenizer.vocab_size, **shape)
     model = GPT.create(config, dist.device, dist.dtype)
-    odds = size.end_probability / (1 - size.end_probability) * tokenizer.eos
     with torch.no_grad():
         model.embedding.weight[:, 0] = 1.0
-        model.head.weight[tokenizer.eos, 0] = torch.tensor(max(odds, 1e-6)).log()
+        model.head.weight[tokenizer.eos, 0] = end_logit(size.end_probability, tokenizer.eos)
     return Network(model, tokenizer, "random weights")
 
 
@@ -68,10 +69,18 @@ def open_network(model_path: str | None, size: NetworkSize, load: Load, dist: Di
 
 def random_prompts(load: Load, tokenizer: Tokenizer, rng: random.Random, count: int) -> list[list[int]]:
     """Prompts of random tokens."""
-    return [
-        [tokenizer.bos, *(rng.randrange(tokenizer.num_text_tokens) for _ in range(length - 1))]
-        for length in (rng.randint(load.min_prompt_tokens, load.max_prompt_tokens) for _ in range(count))
-    ]
+    prompts = []
+    for _ in range(count):
+        length = rng.randint(load.min_prompt_tokens, load.max_prompt_tokens)
+        prompts.append([tokenizer.bos, *(rng.randrange(tokenizer.num_text_tokens) for _ in range(length - 1))])
+    return prompts
+
+
+def sample_lengths(completion: Completion, options: SamplingOptions) -> list[int]:
+    """Return how many tokens each sample of an answer took, its end included."""
+    lengths = [len(sample.tokens) + 1 for sample in completion.samples]
+    # Those that did not end are left out of the answer; they took as many tokens as there may be.
+    return lengths + [options.max_new_tokens] * completion.num_unfinished
 
 
 def random_states(load: Load, tokenizer: Tokenizer, rng: random.Random) -> Iterator[str]:
@@ -100,17 +109,14 @@ class Stopwatch:
     """Time of the clock and of the processor; waits for the device at both ends."""
 
     def __init__(self, device: torch.device) -> None:
+        # What a device was asked for before must be done, and what it is asked for now, too.
         self._device = device
-        self._wait()
+        synchronize(device)
         self._started, self._used = time.perf_counter(), time.process_time()
-
-    def _wait(self) -> None:
-        if self._device.type == "cuda":
-            torch.cuda.synchronize(self._device)
 
     def read(self) -> tuple[float, float]:
         """Seconds so far: by the clock, by the processor."""
-        self._wait()
+        synchronize(self._device)
         return time.perf_counter() - self._started, time.process_time() - self._used
 
 
@@ -129,6 +135,5 @@ def keep_in_flight(engine: Engine, prompts: list[list[int]], options: SamplingOp
             if request.error is not None:
                 raise request.error
             assert request.completion is not None
-            tokens += sum(len(sample.tokens) + 1 for sample in request.completion.samples)
-            tokens += request.completion.num_unfinished * options.max_new_tokens
+            tokens += sum(sample_lengths(request.completion, options))
     return Turn(len(prompts), tokens, *stopwatch.read(), latencies)

@@ -11,20 +11,20 @@ our client, and any connection that is reset is counted.
 import argparse
 import json
 import os
-import platform
 import statistics
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import requests
 from flask import Response, request
 
+from benchmarks.measurement import compared, in_threads, plain_parser, result, write_results
 from nanoproof.common.web.http_server import HttpServer, bind
 from nanoproof.lean.client import LeanServerClient
 from nanoproof.lean.server.app import create_app
@@ -37,7 +37,6 @@ THEOREM = Theorem("theorem t (p q : Prop) (hp : p) (hq : q) : p ∧ q := by\n  s
 GOAL = "p q : Prop\nhp : p\nhq : q\n⊢ p ∧ q"
 SPLIT = ["case left\np q : Prop\nhp : p\nhq : q\n⊢ p", "case right\np q : Prop\nhp : p\nhq : q\n⊢ q"]
 TACTICS = ["constructor", "exact ⟨hp, hq⟩", "exact hp", "intro x", "rfl", "assumption"]
-START_SECONDS = 60.0
 CALL_SECONDS = 60.0
 
 
@@ -78,6 +77,23 @@ class FreeBackend(Backend):
         return FreeProcess()
 
 
+@contextmanager
+def serving(settings: ServerSettings, backend: Backend) -> Iterator[tuple[str, Pool]]:
+    """Run our Lean server over some kind of processes inside of this one; yields its address and its pool.
+
+    It is entered when all processes are ready (`warmup`): their start is no part of what is measured.
+    """
+    pool, listener = Pool(settings, backend), bind(settings)
+    pool.start()
+    server = HttpServer(create_app(settings, pool), settings, listener)
+    threading.Thread(target=server.run, daemon=True).start()
+    try:
+        yield f"127.0.0.1:{listener.getsockname()[1]}", pool
+    finally:
+        pool.close()
+        server.close()
+
+
 def serve(processes: int) -> None:
     """Serve on a free port, which is printed, until standard input closes."""
     settings = ServerSettings(port=0, max_processes=processes, warmup=True, spares=0)
@@ -86,7 +102,9 @@ def serve(processes: int) -> None:
     pool.start()
     app = create_app(settings, pool)
     server = HttpServer(app, settings, listener)
-    ports: set[str] = set()  # one for each connection
+    # A connection has a port of its own at the client's side: as many ports, as many connections. A kept-alive
+    # connection that the server resets shows as one more.
+    ports: set[str] = set()
     app.before_request(lambda: ports.add(request.environ["REMOTE_PORT"]))
     app.add_url_rule("/accepted", "accepted", lambda: Response(json.dumps(len(ports))))
 
@@ -139,12 +157,17 @@ def run_threads(
     deadline = [0.0]
 
     def loop(call: Call) -> None:
+        # Twice: all threads have their process and their theorem, and then the main thread has set the deadline.
         ready.wait(CALL_SECONDS)
         ready.wait(CALL_SECONDS)
         times, count = [], 0
-        while (began := time.perf_counter()) < deadline[0]:
+        began = time.perf_counter()
+        while began < deadline[0]:
             count += call()
-            times.append(time.perf_counter() - began)
+            ended = time.perf_counter()
+            times.append(ended - began)
+            began = ended
+        # At the end and not in each round, where the threads would wait for each other.
         load.latencies.extend(times)
         load.tactics += count
 
@@ -156,17 +179,16 @@ def run_threads(
             ready.abort()
 
     before = accepted(address)
-    workers = [threading.Thread(target=guarded) for _ in range(threads)]
-    for thread in workers:
-        thread.start()
-    ready.wait(CALL_SECONDS)
-    began = time.perf_counter()
-    deadline[0] = began + seconds
-    ready.wait(CALL_SECONDS)
-    for thread in workers:
-        thread.join()
-    load.seconds += time.perf_counter() - began
-    load.connections += accepted(address) - before - 1
+
+    def begin() -> None:
+        ready.wait(CALL_SECONDS)
+        deadline[0] = time.perf_counter() + seconds
+        ready.wait(CALL_SECONDS)
+
+    in_threads([guarded] * threads, meanwhile=begin)
+    # Calls that were under way at the deadline count, and so does their time.
+    load.seconds += time.perf_counter() - (deadline[0] - seconds)
+    load.connections += accepted(address) - before - 1  # but for that of this question
 
 
 def accepted(address: str) -> int:
@@ -194,6 +216,7 @@ def measure_ours(load: Load, address: str, threads: int, seconds: float, tactics
 
 def measure_plain(load: Load, address: str, threads: int, seconds: float) -> None:
     """Measure the plain way: a new connection and a call for each tactic."""
+    # As LeanTree's clients do it, over the same server: what differs is the client and the form of the question.
     base = f"http://{address}/process"
 
     def worker(loop: Callable[[Call], None]) -> None:
@@ -216,9 +239,11 @@ def measure_plain(load: Load, address: str, threads: int, seconds: float) -> Non
 def measure(address: str, threads: int, seconds: float, crowd: int) -> dict[str, Load]:
     """Measure all loads, ours and the plain one in turns."""
     loads = {name: Load() for name in ("ours", "one tactic per call", "plain", f"{crowd} threads")}
+    # In turns, in two halves each: other load then meets both of what the ratio is made of.
     for _ in range(2):
         measure_ours(loads["ours"], address, threads, seconds / 2, TACTICS)
         measure_plain(loads["plain"], address, threads, seconds / 2)
+    # What of the ratio is the batch, and what the kept-alive connection.
     measure_ours(loads["one tactic per call"], address, threads, seconds, TACTICS[:1])
     measure_ours(loads[f"{crowd} threads"], address, crowd, seconds, TACTICS)
     return loads
@@ -226,16 +251,16 @@ def measure(address: str, threads: int, seconds: float, crowd: int) -> dict[str,
 
 def main(argv: list[str] | None = None) -> int:
     """Run the benchmark and write its results."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = plain_parser(__doc__)
     parser.add_argument("--threads", type=int, default=64)
     parser.add_argument("--seconds", type=float, default=5.0, help="how long each load lasts")
     parser.add_argument("--crowd", type=int, default=256, help="threads of the last load")
-    parser.add_argument("--json", type=Path, help="write the result to this file")
     parser.add_argument("--serve", type=int, help=argparse.SUPPRESS)
     args = parser.parse_args(argv)
     if args.serve:
         serve(args.serve)
         return 0
+    # In a process of its own: the client's threads would take the interpreter's lock from it.
     command = [sys.executable, "-m", "benchmarks.lean_server", "--serve", str(max(args.threads, args.crowd))]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8") as server:
         assert server.stdin is not None and server.stdout is not None
@@ -243,21 +268,14 @@ def main(argv: list[str] | None = None) -> int:
         loads = measure(address, args.threads, args.seconds, args.crowd)
         server.stdin.close()
     ours, baseline = loads["ours"].rate, loads["plain"].rate
-    result = {
-        "name": f"tactics through client and server, {args.threads} threads",
-        "ratio": round(ours / baseline, 2),
-        "ours": round(ours),
-        "baseline": round(baseline),
-        "unit": "tactics/s",
-        "hardware": f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}",
-        "details": {name: load.summary() for name, load in loads.items()},
-    }
-    print(f"{result['name']}: {result['ours']} against {result['baseline']} tactics/s, {result['ratio']}x")
-    for name, load in loads.items():
-        print(f"  {name}: {load.summary()}", *sorted(set(load.errors))[:3], sep="\n    ")
-    if args.json is not None:
-        args.json.write_text(json.dumps(result, indent=2) + "\n")
-    return 1 if any(load.errors for load in loads.values()) else 0
+    summaries = {name: load.summary() for name, load in loads.items()}
+    name = f"tactics through client and server, {args.threads} threads"
+    outcome = result(name, "tactics/s", round(ours), round(baseline), round(ours / baseline, 2), summaries)
+    print(compared(outcome))
+    for name, summary in summaries.items():
+        print(f"  {name}: {summary}", *sorted(set(loads[name].errors))[:3], sep="\n    ")
+    write_results(args.json, outcome)
+    return int(any(load.errors for load in loads.values()))
 
 
 if __name__ == "__main__":

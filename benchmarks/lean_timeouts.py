@@ -10,9 +10,6 @@ costs its process, as it was with the official REPL. "ours" is one in which Lean
 """
 
 import argparse
-import json
-import os
-import platform
 import random
 import sys
 import threading
@@ -20,18 +17,20 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from nanoproof.common.web.http_server import HttpServer, bind
+from benchmarks.lean_server import THEOREM, serving
+from benchmarks.measurement import compared, in_threads, plain_parser, result, write_results
 from nanoproof.lean.client import ClientConfig, LeanServerClient
-from nanoproof.lean.server.app import create_app
 from nanoproof.lean.server.backend import Backend, ServerSettings
 from nanoproof.lean.server.pool import Pool
-from nanoproof.lean.types import TacticFailed, Theorem
+from nanoproof.lean.types import TacticFailed
 
 STAND_IN = Path(__file__).with_name("sleeping_repl.py")
-THEOREM = Theorem("theorem t (p q : Prop) (hp : p) (hq : q) : p ∧ q := by\n  sorry")
+TACTICS = {False: "work", True: "endless"}
+START_SECONDS = 60.0
 KINDS: dict[str, tuple[str, ...]] = {"killing": (), "lean": ("lean",), "fork": ("repl",)}
 
 
@@ -62,24 +61,29 @@ class Load:
 
 def choose_endless(share: float, seed: int) -> Iterator[bool]:
     """Choose the tactics that do not end: one of every `1 / share`, at a random place among them."""
+    # In blocks: with one draw for each tactic, a kind of process could be lucky, and 5 seconds are a hundred tactics.
     rng, block = random.Random(seed), round(1 / share)
     while True:
         place = rng.randrange(block)
-        yield from (position == place for position in range(block))
+        for position in range(block):
+            yield position == place
 
 
-def work(client: LeanServerClient, seed: int, args: argparse.Namespace, deadline: float, load: Load) -> None:
+def work(client: LeanServerClient, seed: int, args: argparse.Namespace, ready: threading.Barrier, load: Load) -> None:
     """Run one client: tactics on one state until the time is up; what ends later does not count."""
     outcomes = Counter[str]()
     try:
         with client.lease() as session:
             branch = session.start(THEOREM)
+            ready.wait(START_SECONDS)
+            deadline = time.monotonic() + args.seconds
             for is_endless in choose_endless(args.endless, seed):
                 if time.monotonic() >= deadline:
                     break
-                (result,) = session.apply(branch, ["endless" if is_endless else "work"])
-                outcome = result.kind if isinstance(result, TacticFailed) else "applied"
-                assert (outcome == "timeout") == is_endless, result
+                (answer,) = session.apply(branch, [TACTICS[is_endless]])
+                outcome = answer.kind if isinstance(answer, TacticFailed) else "applied"
+                # A process that was killed must not pass for a tactic that was refused.
+                assert (outcome == "timeout") == is_endless, answer
                 outcomes[outcome] += time.monotonic() < deadline
     except Exception as error:  # a thread has nobody to tell
         load.errors.append(f"{type(error).__name__}: {error}")
@@ -88,42 +92,40 @@ def work(client: LeanServerClient, seed: int, args: argparse.Namespace, deadline
 
 def measure(limits: tuple[str, ...], args: argparse.Namespace) -> Load:
     """Measure a server over such processes, with as many clients as it has processes."""
+    # -S, as a start is to take as long as the import that is played, and Python's own would come on top.
     command = (sys.executable, "-S", str(STAND_IN), str(args.import_seconds), str(args.tactic_ms / 1000), *limits)
     settings = ServerSettings(port=0, max_processes=args.processes, spares=args.spares, warmup=True)
     backend = Backend(command, imports=("Mathlib",), soft_limits=True, grace_seconds=settings.grace_seconds)
-    pool, listener = Pool(settings, backend), bind(settings)
-    pool.start()
-    server = HttpServer(create_app(settings, pool), settings, listener)
-    threading.Thread(target=server.run, daemon=True).start()
     load = Load(seconds=args.seconds)
-    try:
-        config = ClientConfig(tactic_seconds=args.deadline)
-        client = LeanServerClient(f"127.0.0.1:{listener.getsockname()[1]}", config=config)
-        deadline = time.monotonic() + args.seconds
-        threads = [
-            threading.Thread(target=work, args=(client, seed, args, deadline, load)) for seed in range(args.processes)
-        ]
-        for thread in threads:
-            thread.start()
-        time.sleep(max(0.0, deadline - time.monotonic()))
-        samples = [sample for family in pool.metrics.ends.collect() for sample in family.samples]
-        load.restarts = {
-            reason: int(sample.value)
-            for sample in samples
-            if sample.name.endswith("_total")
-            for reason in sample.labels.values()
-        }
-        for thread in threads:
-            thread.join()
-    finally:
-        pool.close()
-        server.stop()
+    with serving(settings, backend) as (address, pool):
+        client = LeanServerClient(address, config=ClientConfig(tactic_seconds=args.deadline))
+        ready = threading.Barrier(args.processes + 1)
+
+        def count_restarts() -> None:
+            ready.wait(START_SECONDS)
+            time.sleep(args.seconds)
+            # At the deadline: a tactic that is under way then may still cost a process, whose end nobody counts.
+            load.restarts = restarts(pool)
+
+        clients = [partial(work, client, seed, args, ready, load) for seed in range(args.processes)]
+        in_threads(clients, meanwhile=count_restarts)
     return load
+
+
+def restarts(pool: Pool) -> dict[str, int]:
+    """Return how many processes ended, by reason."""
+    counts = {}
+    for family in pool.metrics.ends.collect():
+        for sample in family.samples:
+            if sample.name.endswith("_total"):
+                (reason,) = sample.labels.values()
+                counts[reason] = int(sample.value)
+    return counts
 
 
 def main(argv: list[str] | None = None) -> int:
     """Run the benchmark and write its results."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = plain_parser(__doc__)
     parser.add_argument("--processes", type=int, default=8)
     parser.add_argument("--spares", type=int, default=0, help="processes that stand by for those that are killed")
     parser.add_argument("--seconds", type=float, default=120.0, help="for each kind of process")
@@ -131,7 +133,6 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--tactic-ms", type=float, default=50.0)
     parser.add_argument("--endless", type=float, default=0.02, help="share of the tactics without an end")
     parser.add_argument("--deadline", type=float, default=5.0, help="seconds that a tactic may take")
-    parser.add_argument("--json", type=Path, help="write the result to this file")
     args = parser.parse_args(argv)
     loads = {}
     for kind, limits in KINDS.items():
@@ -139,21 +140,14 @@ def main(argv: list[str] | None = None) -> int:
         print(f"{kind}: {loads[kind].summary()}", flush=True)
         for error in loads[kind].errors[:1]:
             print(f"  {error}", file=sys.stderr)
-    ours, baseline = loads["lean"], loads["killing"]
-    result = {
-        "name": "tactics beside some that never end",
-        "ratio": round(ours.rate / baseline.rate, 2),
-        "ours": round(ours.rate, 1),
-        "baseline": round(baseline.rate, 1),
-        "unit": "tactics/s",
-        "hardware": f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}",
-        "details": {**{kind: load.summary() for kind, load in loads.items()}, **vars(args), "json": str(args.json)},
-    }
-    print(f"{result['name']}: {result['ours']} against {result['baseline']} tactics/s, {result['ratio']}x")
-    if args.json is not None:
-        args.json.write_text(json.dumps(result, indent=2) + "\n")
-    return 1 if any(load.errors for load in loads.values()) else 0
+    ours, baseline = loads["lean"].rate, loads["killing"].rate
+    details = {**{kind: load.summary() for kind, load in loads.items()}, **vars(args), "json": str(args.json)}
+    name, ratio = "tactics beside some that never end", round(ours / baseline, 2)
+    comparison = result(name, "tactics/s", round(ours, 1), round(baseline, 1), ratio, details)
+    print(compared(comparison))
+    write_results(args.json, comparison)
+    return int(any(load.errors for load in loads.values()))
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

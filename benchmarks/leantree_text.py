@@ -11,20 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-CLASSES = (
-    "CommRing R",
-    "Field K",
-    "AddCommGroup M",
-    "Module R M",
-    "TopologicalSpace X",
-    "MeasurableSpace Ω",
-    "NormedAddCommGroup E",
-    "InnerProductSpace ℝ E",
-    "LinearOrder ι",
-    "Category.{v₁, u₁} C",
-    "Fintype ι",
-    "DecidableEq ι",
-)
+ALGEBRA = ("CommRing R", "Field K", "AddCommGroup M", "Module R M")
+ANALYSIS = ("TopologicalSpace X", "MeasurableSpace Ω", "NormedAddCommGroup E", "InnerProductSpace ℝ E")
+CLASSES = (*ALGEBRA, *ANALYSIS, "LinearOrder ι", "Category.{v₁, u₁} C", "Fintype ι", "DecidableEq ι")
 TYPES = ("R", "M", "X → ℝ", "Set X", "Finset ι", "ι → M", "M →ₗ[R] M", "ℕ", "Measure Ω", "X ⟶ Y", "Submodule R M")
 FORMULAS = (
     "∀ x ∈ {a}, {f} x ≤ {b} + {n}",
@@ -72,12 +61,16 @@ class LeanTreeText:
             number += 1
 
     def _theorem(self, number: int) -> dict[str, Any]:
-        section = [
-            *({"type": "Type u_1", "user_name": name} for name in "RMX"),
-            *({"type": kind, "user_name": "inst✝"} for kind in self.rng.sample(CLASSES, self.rng.randint(1, 6))),
-            *({"type": self.rng.choice(TYPES), "user_name": name} for name in NAMES[: self.rng.randint(2, 8)]),
-            *(self._hypothesis() for _ in range(self.rng.randint(0, 4))),
-        ]
+        # As a section of Mathlib declares them: type variables, their instances, variables, then what is assumed.
+        section: list[dict[str, Any]] = []
+        for name in "RMX":
+            section.append({"type": "Type u_1", "user_name": name})
+        for instance in self.rng.sample(CLASSES, self.rng.randint(1, 6)):
+            section.append({"type": instance, "user_name": "inst✝"})
+        for name in NAMES[: self.rng.randint(2, 8)]:
+            section.append({"type": self.rng.choice(TYPES), "user_name": name})
+        for _ in range(self.rng.randint(0, 4)):
+            section.append(self._hypothesis())
         nodes: list[dict[str, Any]] = []
         self._grow(nodes, section, min(LONGEST, 1 + int(self.rng.expovariate(0.35))))
         span = {"start": 100 * number, "finish": 100 * number + 90}

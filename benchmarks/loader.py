@@ -5,14 +5,10 @@
 The text is made up (math_text.py) and the vocabulary is GPT-2's with our symbols. The plain way encodes each document
 as it comes, with tiktoken as the loader does, appends it to one list and cuts rows from that; `plain_tokenizers` is the
 same with the `tokenizers` library. It is checked that an epoch of the loader holds the same tokens as often, but for
-those that it reports as dropped. Medians of alternating runs count, each from a fresh start; the loader goes through
-several epochs, so that what it has made ahead when it is stopped does not count much. Tokens per second of processor
-time are given too, for machines that others use. Afterwards `--steady-batches` of `--steady-rows` are drawn and the
-memory of the process is watched.
+those that it reports as dropped. Afterwards `--steady-batches` of `--steady-rows` are drawn and the memory of the
+process is watched.
 """
 
-import platform
-import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -26,13 +22,13 @@ import psutil
 import tokenizers
 
 from benchmarks.math_text import write_corpus
-from nanoproof.common.config import Parser, add_flags, from_args, opt, to_dict, validate
+from benchmarks.measurement import Rate, Result, counted_rate, in_turns, parser_of, result, typical_rates, write_results
+from nanoproof.common.config import from_args, opt, to_dict, validate
 from nanoproof.common.errors import run_main
-from nanoproof.common.files import atomic_write_json
 from nanoproof.data.text.documents import Documents, all_documents
 from nanoproof.data.text.text_files import ParquetFile
 from nanoproof.data.text.token_loader import PADDING, TokenLoader
-from nanoproof.model.tokenizer import TOKENIZER_FILE, Tokenizer, available_cores, gpt2_tokenizer
+from nanoproof.model.tokenizer import TOKENIZER_FILE, Tokenizer, gpt2_tokenizer
 
 SAMPLES = 10
 SLOW_ROWS = 500
@@ -92,37 +88,23 @@ def loader_of(
 def check_tokens(options: LoaderBenchmark, documents: Documents, tokenizer: Tokenizer) -> None:
     """Assert that one epoch of the loader holds each token as often as the documents do, but for the dropped ones."""
     vocabulary = tokenizer.vocab_size
-    expected, found = np.zeros((2, vocabulary), dtype=np.int64)
+    expected, drawn = np.zeros((2, vocabulary), dtype=np.int64)
     for row in plain_rows(documents, tokenizer.encode, tokenizer.bos, options.row_length):
         expected += np.bincount(row[: options.row_length], minlength=vocabulary)
     with loader_of(options, documents, tokenizer, rows=1) as loader:  # one row at a time: one stream
         while loader.stats()["epoch"] < 1:
             batch = loader.next_batch()
             row = np.concatenate([batch.tokens_BT[0, :1].numpy(), batch.targets_BT[0].numpy()])
-            found += np.bincount(row[row != PADDING], minlength=vocabulary)
+            drawn += np.bincount(row[row != PADDING], minlength=vocabulary)
         dropped = loader.stats()["dropped_tokens"]
-    found[tokenizer.bos] = expected[tokenizer.bos] = 0  # pieces of long documents begin with a BOS too
-    assert (found <= expected).all(), "the loader made tokens up"
-    assert int((expected - found).sum()) == dropped, "the loader lost tokens that it does not report"
-
-
-@dataclass(frozen=True)
-class Rate:
-    """Tokens per second of the clock, and of processor time over all threads."""
-
-    clock: float
-    processor: float
-
-    @classmethod
-    def of(cls, run: Callable[[], int]) -> "Rate":
-        """Time `run`, which returns how many tokens it made."""
-        clock, processor = time.perf_counter(), time.process_time()
-        tokens = run()
-        return cls(tokens / (time.perf_counter() - clock), tokens / (time.process_time() - processor))
+    drawn[tokenizer.bos] = expected[tokenizer.bos] = 0  # pieces of long documents begin with a BOS too
+    assert (drawn <= expected).all(), "the loader made tokens up"
+    assert int((expected - drawn).sum()) == dropped, "the loader lost tokens that it does not report"
 
 
 def run_loader(options: LoaderBenchmark, documents: Documents, tokenizer: Tokenizer) -> int:
     """Draw batches from a fresh loader."""
+    # Several epochs of the corpus: what the loader has made ahead when it is stopped then hardly counts.
     with loader_of(options, documents, tokenizer) as loader:
         for _ in range(options.batches):
             loader.next_batch()
@@ -131,6 +113,7 @@ def run_loader(options: LoaderBenchmark, documents: Documents, tokenizer: Tokeni
 
 def count_tokens(rows: Iterator[np.ndarray]) -> int:
     """Go through the rows of the plain way."""
+    # A row has one token more than it trains on, the last target.
     return sum(len(row) - 1 for row in rows)
 
 
@@ -161,59 +144,55 @@ def watch_memory(options: LoaderBenchmark, documents: Documents, tokenizer: Toke
     }
 
 
-def run_benchmark(options: LoaderBenchmark, directory: Path) -> dict[str, Any]:
+def run_benchmark(options: LoaderBenchmark, directory: Path) -> Result:
     """Make the corpus, check that both ways see the same tokens, time them in turns, watch the memory."""
     tokenizer = gpt2_tokenizer()
     tokenizer.save(directory)
     slow = tokenizers.Tokenizer.from_file(str(directory / TOKENIZER_FILE))
     write_corpus(directory / "corpus", int(options.megabytes * 1e6))
-    files = [ParquetFile(path) for path in sorted((directory / "corpus").glob("*.parquet"))]
+    files = list(map(ParquetFile, sorted((directory / "corpus").glob("*.parquet"))))
     documents = all_documents("made up", files)
     check_tokens(options, documents, tokenizer)
-    ours: list[Rate] = []
-    plain: list[Rate] = []
     length, bos = options.row_length, tokenizer.bos
-    for _ in range(options.repeats):
-        ours.append(Rate.of(lambda: run_loader(options, documents, tokenizer)))
-        plain.append(Rate.of(lambda: count_tokens(plain_rows(documents, tokenizer.encode, bos, length))))
-    slow_rows = plain_rows(documents, lambda text: slow.encode(text).ids, bos, length)
-    slower = Rate.of(lambda: count_tokens(islice(slow_rows, SLOW_ROWS)))
-    rates = {"ours": ours, "plain": plain, "plain_tokenizers": [slower]}
-    clock = {name: round(statistics.median(rate.clock for rate in values)) for name, values in rates.items()}
-    processor = {name: round(statistics.median(rate.processor for rate in values)) for name, values in rates.items()}
-    return {
-        "name": "token loader",
-        "ratio": round(clock["ours"] / clock["plain"], 2),
-        "ours": clock["ours"],
-        "baseline": clock["plain"],
-        "unit": "tokens/s",
-        "hardware": f"{platform.machine()}, {available_cores()} cores, Python {platform.python_version()}",
-        "details": {
-            **to_dict(options),
-            "documents": documents.count,
-            "plain_tokenizers": clock["plain_tokenizers"],
-            "best": {name: round(max(rate.clock for rate in values)) for name, values in rates.items()},
-            "per_processor_second": processor,
-            "steady": watch_memory(options, documents, tokenizer) if options.steady_batches else {},
-        },
+
+    def encode_plainly() -> int:
+        return count_tokens(plain_rows(documents, tokenizer.encode, bos, length))
+
+    ways: dict[str, Callable[[], Rate]] = {
+        "ours": lambda: counted_rate(lambda: run_loader(options, documents, tokenizer)),
+        "plain": lambda: counted_rate(encode_plainly),
     }
+    rates = in_turns(ways, options.repeats)
+    # Once and on few rows: it takes several times as long, and nothing else is compared with it.
+    slow_rows = plain_rows(documents, lambda text: slow.encode(text).ids, bos, length)
+    rates["plain_tokenizers"] = [counted_rate(lambda: count_tokens(islice(slow_rows, SLOW_ROWS)))]
+    clock, best, processor = typical_rates(rates)
+    # By the clock our threads count as one: with two of them on two free cores a ratio of 1.4 is less than their
+    # number. By processor time the plain way may be the cheaper one: it packs nothing.
+    details = {
+        **to_dict(options),
+        "documents": documents.count,
+        "plain_tokenizers": clock["plain_tokenizers"],
+        "best": best,
+        "per_processor_second": processor,
+        "steady": watch_memory(options, documents, tokenizer) if options.steady_batches else {},
+    }
+    ratio = round(clock["ours"] / clock["plain"], 2)
+    return result("token loader", "tokens/s", clock["ours"], clock["plain"], ratio, details)
 
 
 def main(argv: list[str] | None = None) -> int:
     """Run the benchmark and write its results."""
-    parser = Parser(prog="python -m benchmarks.loader", description=(__doc__ or "").splitlines()[0])
-    add_flags(parser, LoaderBenchmark)
-    options = from_args(LoaderBenchmark, parser.parse_args(argv))
+    options = from_args(LoaderBenchmark, parser_of("loader", __doc__, LoaderBenchmark).parse_args(argv))
     with tempfile.TemporaryDirectory() as directory:
-        result = run_benchmark(options, Path(directory))
-    details = result["details"]
-    print(f"token loader: {result['ours']:,} against {result['baseline']:,} tokens/s, {result['ratio']}x")
+        outcome = run_benchmark(options, Path(directory))
+    details = outcome["details"]
+    print(f"token loader: {outcome['ours']:,} against {outcome['baseline']:,} tokens/s, {outcome['ratio']}x")
     print(f"the plain way with the tokenizers library: {details['plain_tokenizers']:,} tokens/s")
     print(f"tokens per second of processor time: {details['per_processor_second']}")
     if details["steady"]:
         print(f"{options.steady_batches:,} batches: {details['steady']}")
-    if options.json is not None:
-        atomic_write_json(Path(options.json), result)
+    write_results(options.json, outcome)
     return 0
 
 

@@ -32,9 +32,8 @@ TOPIC_WORDS = (
 SYLLABLE_LIST = "an ber chi dor el fro gau hil iv jor kov lam mor nik os per qui ros sch tar ul ven wei xi yam zel"
 GREEK_LETTERS = "alpha beta gamma delta epsilon lambda mu pi rho sigma phi psi omega theta"
 LEMMA_NAMES = "add_comm mul_assoc le_trans lt_irrefl sub_self zero_add succ_le_of_lt dvd_mul_right mem_inter_iff"
-COMMON, TOPIC, SYLLABLES, GREEK, NAMES = (
-    words.split() for words in (COMMON_WORDS, TOPIC_WORDS, SYLLABLE_LIST, GREEK_LETTERS, LEMMA_NAMES)
-)
+COMMON, TOPIC, SYLLABLES, GREEK = map(str.split, (COMMON_WORDS, TOPIC_WORDS, SYLLABLE_LIST, GREEK_LETTERS))
+NAMES = LEMMA_NAMES.split()
 TYPES = ("ℕ", "ℤ", "ℝ", "α", "Set α", "Finset ℕ", "List α", "G →* H", "Prop")
 TACTICS = (
     "intro x hx",
@@ -96,11 +95,11 @@ class MathText:
         parts: list[str] = []
         length = 0
         while length < size:
-            words = [
-                self.formula() if self.rng.random() < 0.13 else self.word() for _ in range(self.rng.randint(6, 28))
-            ]
+            pieces = []
+            for _ in range(self.rng.randint(6, 28)):
+                pieces.append(self.formula() if self.rng.random() < 0.13 else self.word())
             end = self.rng.choice((".", ".", ".", "?", ":", ".\n\n"))
-            sentence = " ".join(words).capitalize() + end + " "
+            sentence = " ".join(pieces).capitalize() + end + " "
             parts.append(sentence)
             length += len(sentence)
         return "".join(parts)

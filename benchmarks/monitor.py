@@ -1,6 +1,6 @@
 """Measure what the monitor costs a run, and how fast it responds.
 
-    python -m benchmarks.monitor [--parts viewers answers] [--viewers 50] [--seconds 20] [--run DIR] [--markdown PATH]
+    python -m benchmarks.monitor [--parts viewers answers] [--viewers 50] [--seconds 20] [--run DIR]
 
 viewers  A stand-in for a run (status, timeline, attempts, metrics of 2 ranks with 16 actors each) writes at the rate of
          a real one and has the monitor as its child. By turns nobody and `--viewers` pages look at it: live updates all
@@ -13,12 +13,11 @@ answers  The time of each answer on a run of 100,000 attempts and 1,000 evaluati
 import argparse
 import http.client
 import multiprocessing
-import shutil
 import statistics
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections import defaultdict
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -27,6 +26,7 @@ from urllib.parse import urlencode, urlsplit
 import psutil
 import requests
 
+from benchmarks.measurement import clock_seconds, first_line
 from benchmarks.monitor_run import make_run
 from nanoproof.monitor.server import MonitorProcess, start_monitor_process
 from tests.fakes.simulated_run import write_history
@@ -57,15 +57,17 @@ class Viewers:
         self._address, self._over = address, threading.Event()
         self._received = [0] * count
         self._threads = [threading.Thread(target=self._look, args=(number,)) for number in range(count)]
-        for number, thread in enumerate(self._threads):
+        # One after the other, as people come, and not in a rush that the server's backlog would have to hold.
+        for thread in self._threads:
             thread.start()
-            time.sleep(0.01 if number else 0.1)
+            time.sleep(0.01)
 
     def _look(self, number: int) -> None:
         host = urlsplit(self._address)
         stream = http.client.HTTPConnection(str(host.hostname), host.port, timeout=30)
         stream.request("GET", "/api/stream")
         answer = stream.getresponse()
+        # At other times than the others: all at once they would be a load that comes every five seconds.
         asked = time.monotonic() + PAGE_SECONDS * (number % 10) / 10
         while not self._over.is_set():
             self._received[number] += len(answer.read1(1 << 16))
@@ -87,7 +89,8 @@ class Viewers:
             thread.join()
 
 
-def processor_seconds(process: psutil.Process) -> float:
+def used_by(process: psutil.Process) -> float:
+    """Return the processor seconds of another process."""
     times = process.cpu_times()
     return float(times.user + times.system)
 
@@ -101,18 +104,19 @@ def measure_viewers(count: int, seconds: float) -> dict[str, Any]:
         process.start()
         address, pid = ours.recv()
         watched = {"run": psutil.Process(process.pid), "monitor": psutil.Process(pid)}
-        shares: dict[str, list[float]] = {f"{name} {who}": [] for name in watched for who in ("alone", "watched")}
+        shares: defaultdict[str, list[float]] = defaultdict(list)
         received = 0
         time.sleep(WARMUP_SECONDS)
         for _ in range(ROUNDS):
-            for who in ("alone", "watched"):
-                viewers = Viewers(address, count if who == "watched" else 0)
+            for who, number in (("alone", 0), ("watched", count)):
+                viewers = Viewers(address, number)
+                # A page asks for everything when it is opened: that is over when the counting begins.
                 time.sleep(WARMUP_SECONDS)
-                before, started = {name: processor_seconds(one) for name, one in watched.items()}, time.monotonic()
+                before, started = {name: used_by(of) for name, of in watched.items()}, time.monotonic()
                 time.sleep(seconds)
                 passed = time.monotonic() - started
-                for name, one in watched.items():
-                    shares[f"{name} {who}"].append((processor_seconds(one) - before[name]) / passed)
+                for name, of in watched.items():
+                    shares[f"{name} {who}"].append((used_by(of) - before[name]) / passed)
                 viewers.close()
                 received += viewers.received
         memory = watched["monitor"].memory_info().rss
@@ -133,8 +137,11 @@ def api_requests(address: str) -> list[str]:
     theorem = get("/api/theorems?outcome=proven")["items"][0]
     attempts = get("/api/attempts?size=500")["items"]
     attempt = "/api/attempts/{rank}/{step}/{seq}".format(**attempts[-1])
-    with_tree = [one for one in attempts if one["tree"]]
-    trees = ["/api/attempts/{rank}/{step}/{seq}/tree".format(**one) for one in with_tree]
+    trees = []
+    for row in attempts:
+        if row["tree"]:
+            trees.append("/api/attempts/{rank}/{step}/{seq}/tree".format(**row))
+    # The dearest answers that this run has: its largest tree, a page far back, a list that is searched and sorted.
     largest = max(trees, key=lambda url_path: get(url_path)["nodes"])
     rows = [row["name"] for row in get("/api/evaluations?size=1000")["items"] if row["dataset"] == "simulated"]
     return [
@@ -153,7 +160,8 @@ def measure_answers(path: Path, repeats: int) -> dict[str, Any]:
     monitor = start_monitor_process(0)
     try:
         monitor.show(path)
-        first = time_of(lambda: requests.get(monitor.address + "/api/overview", timeout=60))
+        # A user waits for the first answer; the log of attempts is read beside that.
+        first = clock_seconds(lambda: requests.get(monitor.address + "/api/overview", timeout=60))
         while not requests.get(monitor.address + "/api/run", timeout=60).json()["indexing"]["done"]:
             time.sleep(0.05)
         return {"first": first, "ready": time.perf_counter() - started, "rows": measure_requests(monitor, repeats)}
@@ -168,26 +176,26 @@ def measure_requests(monitor: MonitorProcess, repeats: int) -> dict[str, Any]:
     process = psutil.Process(monitor.pid)
     with requests.Session() as session:
         for url_path in api_requests(monitor.address):
-            before = processor_seconds(process)
-            times = [time_of(lambda: session.get(monitor.address + url_path, timeout=60)) for _ in range(repeats)]  # noqa: B023
-            busy = (processor_seconds(process) - before) / repeats
-            size = len(session.get(monitor.address + url_path, timeout=60).content)
             label = url_path if len(url_path) < 60 else url_path.split("?")[0] + "?…"
-            rows[label] = (1000 * statistics.median(times), 1000 * max(times), 1000 * busy, size)
+            rows[label] = ask(session, process, monitor.address + url_path, repeats)
     rows["memory"] = process.memory_info().rss
     return rows
 
 
-def time_of(work: Callable[[], Any]) -> float:
-    started = time.perf_counter()
-    work()
-    return time.perf_counter() - started
+def ask(session: requests.Session, process: psutil.Process, url: str, repeats: int) -> dict[str, float]:
+    """Ask the same again and again on one connection; milliseconds of the clock and of the monitor's process."""
+    # The slowest is of the machine as much as of the monitor; the processor's time is what other load hardly moves.
+    before = used_by(process)
+    times = [1000 * clock_seconds(lambda: session.get(url, timeout=120)) for _ in range(repeats)]
+    busy = 1000 * (used_by(process) - before) / repeats
+    size = len(session.get(url, timeout=120).content)
+    return {"median": statistics.median(times), "slowest": max(times), "processor": busy, "kilobytes": size / 1000}
 
 
 # -- report ------------------------------------------------------------------------------------------------------
 
 
-def report_viewers(found: dict[str, Any], count: int) -> list[str]:
+def report_viewers(measured: dict[str, Any], count: int) -> list[str]:
     lines = [
         "",
         f"| share of a core, median of {ROUNDS} rounds (each) | no viewer | {count} viewers |",
@@ -196,26 +204,27 @@ def report_viewers(found: dict[str, Any], count: int) -> list[str]:
     for name in ("run", "monitor"):
         cells = []
         for who in ("alone", "watched"):
-            shares = found["shares"][f"{name} {who}"]
-            each = ", ".join(f"{100 * share:.1f}" for share in shares)
-            cells.append(f"{100 * statistics.median(shares):.1f}% ({each})")
+            shares = measured["shares"][f"{name} {who}"]
+            rounds = ", ".join(f"{100 * share:.1f}" for share in shares)
+            cells.append(f"{100 * statistics.median(shares):.1f}% ({rounds})")
         lines.append(f"| the {name}'s process | {' | '.join(cells)} |")
-    memory, received = found["memory"] / 1e6, found["received"] / 1e6
+    memory, received = measured["memory"] / 1e6, measured["received"] / 1e6
     return [*lines, "", f"The monitor took {memory:.0f} MB; the viewers got {received:.1f} MB per second."]
 
 
-def report_answers(found: dict[str, Any]) -> list[str]:
+def report_answers(measured: dict[str, Any]) -> list[str]:
     lines = ["", "| question | median ms | slowest ms | processor ms | kB |", "|---|---|---|---|---|"]
-    memory = found["rows"].pop("memory")
-    for url_path, (median, slowest, busy, size) in found["rows"].items():
-        lines.append(f"| `{url_path}` | {median:.1f} | {slowest:.1f} | {busy:.1f} | {size / 1000:.0f} |")
-    times = f"first answer after {found['first']:.1f} s, all read after {found['ready']:.1f} s"
+    memory = measured["rows"].pop("memory")
+    for url_path, row in measured["rows"].items():
+        cells = f"{row['median']:.1f} | {row['slowest']:.1f} | {row['processor']:.1f} | {row['kilobytes']:.0f}"
+        lines.append(f"| `{url_path}` | {cells} |")
+    times = f"first answer after {measured['first']:.1f} s, all read after {measured['ready']:.1f} s"
     return [*lines, "", f"From the start of the process: {times}, {memory / 1e6:.0f} MB."]
 
 
 def main(argv: list[str] | None = None) -> None:
     """Run the benchmark and write its results."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(description=first_line(__doc__))
     parser.add_argument("--parts", nargs="+", choices=("viewers", "answers"), default=["viewers", "answers"])
     parser.add_argument("--viewers", type=int, default=50)
     parser.add_argument("--seconds", type=float, default=20.0, help="Length of each turn.")
@@ -223,21 +232,17 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--run", type=Path, help="A run to ask about (default: one is made).")
     parser.add_argument("--attempts", type=int, default=100_000)
     parser.add_argument("--evaluations", type=int, default=1000)
-    parser.add_argument("--markdown", type=Path, help="Write the tables to this file too.")
     options = parser.parse_args(argv)
     lines: list[str] = []
     if "viewers" in options.parts:
         lines += report_viewers(measure_viewers(options.viewers, options.seconds), options.viewers)
     if "answers" in options.parts:
-        path = options.run or Path(tempfile.mkdtemp()) / "run"
-        if options.run is None:
-            make_run(path, options.attempts, options.evaluations).close()
-        lines += report_answers(measure_answers(path, options.repeats))
-        if options.run is None:
-            shutil.rmtree(path.parent)
+        with tempfile.TemporaryDirectory() as folder:
+            path = options.run or Path(folder) / "run"
+            if options.run is None:
+                make_run(path, options.attempts, options.evaluations).close()
+            lines += report_answers(measure_answers(path, options.repeats))
     print("\n".join(lines))
-    if options.markdown:
-        options.markdown.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

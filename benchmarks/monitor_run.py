@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 from random import Random
 
+from benchmarks.measurement import first_line, folder_bytes
 from nanoproof.prover.attempt_log import AttemptLog
 from tests.fakes.simulated_lean import invent_attempt, invent_theorem
 from tests.fakes.simulated_run import BENCHMARKS, SimulatedRun, skill_at, write_evaluation, write_history
@@ -43,10 +44,10 @@ def write_attempts(path: Path, attempts: int, start: float) -> None:
     """Write the logs of attempts and their indexes as a run does."""
     rng = Random(0)
     logs = [AttemptLog(path, rank) for rank in range(RANKS)]
-    theorems = [invent_theorem(number) for number in range(min(THEOREMS, attempts))]
+    theorems = list(map(invent_theorem, range(min(THEOREMS, attempts))))
     for number in range(attempts):
-        one, step, rank = theorems[number % len(theorems)], number // PER_STEP, number % RANKS
-        attempt = invent_attempt(one, rng, skill_at(step), rng.choice((16, 32, 64, 128)), step)
+        theorem, step, rank = theorems[number % len(theorems)], number // PER_STEP, number % RANKS
+        attempt = invent_attempt(theorem, rng, skill_at(step), rng.choice((16, 32, 64, 128)), step)
         name = {"step": step, "rank": rank, "sequence": number // RANKS}
         moment = start + number * STEP_SECONDS / PER_STEP
         logs[rank].write({"number": name, "time": round(moment, 3), **attempt.to_json()})
@@ -56,7 +57,7 @@ def write_attempts(path: Path, attempts: int, start: float) -> None:
 
 def main(argv: list[str] | None = None) -> None:
     """Write a run directory."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(description=first_line(__doc__))
     parser.add_argument("dir", type=Path, help="Directory to make; one that is there is replaced.")
     parser.add_argument("--attempts", type=int, default=100_000)
     parser.add_argument("--evaluations", type=int, default=1000)
@@ -64,8 +65,7 @@ def main(argv: list[str] | None = None) -> None:
     started = time.perf_counter()
     shutil.rmtree(options.dir, ignore_errors=True)
     make_run(options.dir, options.attempts, options.evaluations).close()
-    size = sum(file.stat().st_size for file in options.dir.rglob("*") if file.is_file())
-    print(f"{options.dir}: {size / 1e6:.0f} MB in {time.perf_counter() - started:.0f} s")
+    print(f"{options.dir}: {folder_bytes(options.dir) / 1e6:.0f} MB in {time.perf_counter() - started:.0f} s")
 
 
 if __name__ == "__main__":

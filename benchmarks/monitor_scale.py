@@ -1,46 +1,34 @@
 """Measure the monitor on many runs and on a long one: a list of 200 runs, and the pages of a run of a million attempts.
 
-    python -m benchmarks.monitor_scale [--runs 200] [--attempts 1000000] [--folder DIR] [--keep] [--json PATH]
+    python -m benchmarks.monitor_scale [--runs 200] [--attempts 1000000] [--folder DIR] [--json PATH]
 
-The runs are made first, which takes some minutes; with `--folder`, those that `--keep` left there are taken. Times are
-those of answers to one viewer, by the wall clock and by the monitor's processor time, which other load does not
-distort; the memory is the monitor's, with the long run open. The baseline of the list is one that looks at every file
-anew: the first request after the start.
+The runs are made first, which takes some minutes; with `--folder` they stay there, and are taken the next time. Times
+are those of answers to one viewer; the memory is the monitor's, with the long run open.
 """
 
-import argparse
 import json
-import os
-import platform
-import shutil
 import statistics
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import psutil
 import requests
 
-from benchmarks.monitor import processor_seconds, time_of
+from benchmarks.measurement import clock_seconds, plain_parser, result, write_results
+from benchmarks.monitor import ask, used_by
 from benchmarks.monitor_run import make_run
+from nanoproof.common.files import json_line
 from nanoproof.monitor.server import start_monitor_process
 
 STEPS, REPEATS = 300, 15
 LONG = "rl/long"
-QUESTIONS = (
-    "overview",
-    "series?max_points=500",
-    "theorems",
-    "theorems?q=swap&sort=seconds&order=desc",
-    "attempts?size=50",
-    "attempts?outcome=proven&page=100",
-    "actors",
-    "timeline?last=300&max=8000",
-    "evaluations",
-    "samples",
-    "logs",
-)
+QUESTIONS = """
+    overview series?max_points=500 theorems theorems?q=swap&sort=seconds&order=desc attempts?size=50
+    attempts?outcome=proven&page=100 actors timeline?last=300&max=8000 evaluations samples logs
+"""
 
 
 def make_small_run(path: Path, number: int) -> None:
@@ -56,8 +44,9 @@ def make_small_run(path: Path, number: int) -> None:
     }
     (path / "meta.json").write_text(json.dumps(meta))
     (path / "args.json").write_text(json.dumps({"seed": number, "num_steps": STEPS}))
-    rows = ({"step": step, "time": start + step, "loss": 2 / step, "grad_norm": 1.0} for step in range(1, STEPS + 1))
-    (path / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with (path / "metrics.jsonl").open("w") as metrics:
+        for step in range(1, STEPS + 1):
+            metrics.write(json_line({"step": step, "time": start + step, "loss": 2 / step, "grad_norm": 1.0}))
     event = {"time": start + STEPS, "kind": "evaluation", "step": STEPS, "dataset": "nanolean", "split": "valid"}
     (path / "events.jsonl").write_text(json.dumps({**event, "solved": number % 64, "total": 64}) + "\n")
     (path / "finished").touch()
@@ -81,20 +70,22 @@ def measure(folder: Path) -> dict[str, Any]:
     process, session = psutil.Process(monitor.pid), requests.Session()
     try:
         requests.get(f"{monitor.address}/api/note", timeout=120)  # it has started
-        first = 1000 * time_of(lambda: session.get(f"{monitor.address}/api/runs", timeout=120))
-        times = {"runs": ask(session, process, f"{monitor.address}/api/runs")}
+        # The list's baseline: a monitor that looked at every file anew would take as long each time.
+        first = 1000 * clock_seconds(lambda: session.get(f"{monitor.address}/api/runs", timeout=120))
+        times = {"runs": ask(session, process, f"{monitor.address}/api/runs", REPEATS)}
         begun = time.perf_counter()
         early: list[float] = []
         while True:  # the page while the log of attempts is being read
-            early.append(1000 * time_of(lambda: session.get(f"{monitor.address}/api/overview?run={LONG}", timeout=120)))
-            overview = session.get(f"{monitor.address}/api/overview?run={LONG}", timeout=120).json()
+            url = f"{monitor.address}/api/overview?run={LONG}"
+            early.append(1000 * clock_seconds(partial(session.get, url, timeout=120)))
+            overview = session.get(url, timeout=120).json()
             if overview["indexing"]["done"]:
                 break
             time.sleep(1.0)
-        read = {"wall_seconds": time.perf_counter() - begun, "processor_seconds": processor_seconds(process)}
-        for question in QUESTIONS:
+        read = {"wall_seconds": time.perf_counter() - begun, "processor_seconds": used_by(process)}
+        for question in QUESTIONS.split():
             mark = "&" if "?" in question else "?"
-            times[question] = ask(session, process, f"{monitor.address}/api/{question}{mark}run={LONG}")
+            times[question] = ask(session, process, f"{monitor.address}/api/{question}{mark}run={LONG}", REPEATS)
         memory = process.memory_info().rss / 1e6
     finally:
         monitor.close()
@@ -108,61 +99,37 @@ def measure(folder: Path) -> dict[str, Any]:
     }
 
 
-def ask(session: requests.Session, process: psutil.Process, url: str) -> dict[str, float]:
-    """Ask the same again and again."""
-    before = processor_seconds(process)
-    times = [1000 * time_of(lambda: session.get(url, timeout=120)) for _ in range(REPEATS)]
-    busy = 1000 * (processor_seconds(process) - before) / REPEATS
-    size = len(session.get(url, timeout=120).content)
-    return {"median": statistics.median(times), "slowest": max(times), "processor": busy, "kilobytes": size / 1000}
-
-
-def report(found: dict[str, Any], runs: int) -> list[str]:
+def report(measured: dict[str, Any], runs: int) -> list[str]:
     """The table, for docs/benchmarks.md."""
     lines = ["| request | median ms | slowest ms | processor ms | kB |", "|---|---|---|---|---|"]
-    for question, one in found["times"].items():
+    for question, row in measured["times"].items():
         name = f"`/api/{question}`" + (f", {runs} runs" if question == "runs" else "")
-        cells = f"{one['median']:.0f} | {one['slowest']:.0f} | {one['processor']:.0f} | {one['kilobytes']:.0f}"
+        cells = f"{row['median']:.0f} | {row['slowest']:.0f} | {row['processor']:.0f} | {row['kilobytes']:.0f}"
         lines.append(f"| {name} | {cells} |")
-    read, (usual, worst) = found["read"], found["while_reading"]
+    read, (usual, worst) = measured["read"], measured["while_reading"]
     return [
         *lines,
         "",
-        f"The first list took {found['first_list']:.0f} ms. All {found['attempts']:,} attempts were read after "
+        f"The first list took {measured['first_list']:.0f} ms. All {measured['attempts']:,} attempts were read after "
         f"{read['wall_seconds']:.0f} s ({read['processor_seconds']:.0f} s of the processor, with the start); "
-        f"meanwhile the overview took {usual:.0f} ms, {worst:.0f} at most. Memory: {found['memory']:.0f} MB.",
+        f"meanwhile the overview took {usual:.0f} ms, {worst:.0f} at most. Memory: {measured['memory']:.0f} MB.",
     ]
 
 
 def main(argv: list[str] | None = None) -> None:
     """Make the runs, measure, and write the results."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = plain_parser(__doc__, "Write the results to this file too.")
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--attempts", type=int, default=1_000_000)
-    parser.add_argument("--folder", type=Path, help="Where the runs are or are made (default: a folder of its own).")
-    parser.add_argument("--keep", action="store_true", help="Leave the runs there.")
-    parser.add_argument("--json", type=Path, help="Write the results to this file too.")
+    parser.add_argument("--folder", type=Path, help="Where the runs are, are made and stay (default: they go).")
     options = parser.parse_args(argv)
-    folder = options.folder or Path(tempfile.mkdtemp())
-    try:
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = options.folder or Path(temporary)
         make_folder(folder, options.runs, options.attempts)
-        found = measure(folder)
-    finally:
-        if not options.keep:
-            shutil.rmtree(folder, ignore_errors=True)
-    print("\n".join(report(found, options.runs)))
-    if options.json:
-        listed = found["times"]["runs"]["median"]
-        record = {
-            "name": "monitor: list of many runs",
-            "ratio": found["first_list"] / listed,
-            "ours": listed,
-            "baseline": found["first_list"],
-            "unit": "ms",
-            "hardware": f"{platform.machine()}, {os.cpu_count()} cores",
-            "details": found,
-        }
-        options.json.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+        measured = measure(folder)
+    print("\n".join(report(measured, options.runs)))
+    listed, first = measured["times"]["runs"]["median"], measured["first_list"]
+    write_results(options.json, result("monitor: list of many runs", "ms", listed, first, first / listed, measured))
 
 
 if __name__ == "__main__":

@@ -3,27 +3,21 @@
     python -m benchmarks.nanolean [--theorems 400] [--json PATH]
 
 Every proof is run tactic by tactic through the REPL's own request handler, as the Lean server drives it: parse, run,
-have finished proofs checked by the kernel, print the goals. The baseline answers the same questions without proof
-states, by elaborating the theorem with the proof so far from its start. Below it: the start of a theorem, the library
-from its cache against from text, certificates (of a proof against elaborating it, of the library against building it,
-and reading that again with every proof checked), the memory of a REPL process after all proofs, where the time goes.
+have finished proofs checked by the kernel, print the goals. Below it: the start of a theorem, the library from its
+cache against from text, certificates (of a proof against elaborating it, of the library against building it, and
+reading that again with every proof checked), the memory of a REPL process after all proofs.
 """
 
-import argparse
-import json
-import os
-import platform
 import statistics
 import sys
 import time
-from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import psutil
 
+from benchmarks.measurement import HARDWARE, plain_parser, write_results
 from nanolean.commands.runner import run_text
 from nanolean.data.problem import Step
 from nanolean.data.statement_key import tactic_proofs
@@ -106,6 +100,7 @@ def play(ask: Callable[[dict[str, Any]], dict[str, Any]], proof: Proof) -> Timin
 
 def elaborate_prefixes(state: EnvState, proof: Proof) -> float:
     """Seconds per tactic when every step elaborates the theorem with the proof so far."""
+    # The plain way: it answers the same question, what is left to prove, as one must who knows no proof states.
     head = proof.source.rsplit("sorry", 1)[0]
     spent = 0.0
     for count in range(1, len(proof.tactics) + 1):
@@ -114,33 +109,35 @@ def elaborate_prefixes(state: EnvState, proof: Proof) -> float:
     return spent / len(proof.tactics)
 
 
-def tactic_rates(state: EnvState, proofs: list[Proof]) -> tuple[list[dict[str, Any]], list[Timing]]:
-    """Tactics per second of one core against the baseline, and the times of every proof."""
+def tactic_rates(state: EnvState, proofs: list[Proof]) -> list[dict[str, Any]]:
+    """Tactics per second of one core, and milliseconds of a theorem's start, against the baseline."""
     repl = Repl(state)
     for proof in proofs:  # once to fill the caches that a running process has
         play(repl.answer, proof)
     timings = [play(repl.answer, proof) for proof in proofs]
-    total = sum(sum(t.tactics) for t in timings)
-    count = sum(len(t.tactics) for t in timings)
+    tactics = [seconds for timing in timings for seconds in timing.tactics]
+    starts = sorted(timing.start for timing in timings)
     few = proofs[:: max(1, len(proofs) // BASELINE_THEOREMS)]
-    ours = statistics.mean(statistics.mean(play(repl.answer, proof).tactics) for proof in few)
-    baseline = statistics.mean(elaborate_prefixes(state, proof) for proof in few)
-    starts = sorted(t.start for t in timings)
-    start_baseline = statistics.median(timed(run_text, state, proof.text)[0] for proof in few)
+    ours, plain, whole = [], [], []
+    for proof in few:
+        # Both on the same proof one after the other. A proof counts once whatever its length: a long one has many
+        # steps, of which the plain way elaborates the early ones again and again.
+        ours.append(statistics.mean(play(repl.answer, proof).tactics))
+        plain.append(elaborate_prefixes(state, proof))
+        whole.append(timed(run_text, state, proof.text)[0])
+    ratio = statistics.mean(plain) / statistics.mean(ours)
+    start = statistics.median(starts)
+    p95 = round(1000 * starts[int(0.95 * len(starts))], 2)
+    # The rate is of all proofs, the ratio of those that the plain way was tried on.
     return [
-        row("tactic", count / total, baseline / ours, "tactics/s/core", tactics=count),
-        row(
-            "start of a theorem",
-            1000 * statistics.median(starts),
-            start_baseline / statistics.median(starts),
-            "ms (median)",
-            p95_ms=round(1000 * starts[int(0.95 * len(starts))], 2),
-        ),
-    ], timings
+        row("tactic", len(tactics) / sum(tactics), ratio, "tactics/s/core", tactics=len(tactics)),
+        row("start of a theorem", 1000 * start, statistics.median(whole) / start, "ms (median)", p95_ms=p95),
+    ]
 
 
 def library_times() -> dict[str, Any]:
     """Seconds to have the library, from its cache against from text with every proof checked."""
+    # The first call writes the cache where there is none. The least of three: other load only adds.
     load_library()
     cached = min(timed(load_library)[0] for _ in range(3))
     built = timed(load_library, False)[0]
@@ -149,24 +146,26 @@ def library_times() -> dict[str, Any]:
 
 def export_times(state: EnvState, proofs: list[Proof], build_seconds: float) -> list[dict[str, Any]]:
     """Seconds to write the certificate of a proof, and the library's, and to check the latter in a fresh kernel."""
-    spent, elaborated, sizes = [], [], []
+    # Against elaborating the proof: what a certificate adds to having proved the theorem.
+    exporting, elaborating, sizes = [], [], []
     for proof in proofs:
-        seconds, result = timed(run_text, state, proof.text)
-        elaborated.append(seconds)
-        names = [name for name in result.state.env.names() if name not in state.env]
-        seconds, made = timed(certificate, result.state.env, names, "a proof")
-        spent.append(seconds)
-        sizes.append(len(made.data))
+        seconds, checked = timed(run_text, state, proof.text)
+        elaborating.append(seconds)
+        names = [name for name in checked.state.env.names() if name not in state.env]
+        seconds, exported = timed(certificate, checked.state.env, names, "a proof")
+        exporting.append(seconds)
+        sizes.append(len(exported.data))
+    # `sorry` is an axiom of the library that no certificate may name.
     names = [name for name in state.env.names() if name != "sorryAx"]
     whole, library = timed(certificate, state.env, names, "the library")
     read, verdict = timed(check_export, library.data.decode().splitlines())
     if verdict.outcome != "accepted":
         raise RuntimeError(verdict.reason)
-    median = statistics.median(spent)
+    median = statistics.median(exporting)
     size, megabytes = statistics.median(sizes) / 1000, len(library.data) / 1e6
-    worst = round(1000 * max(spent), 1)
+    worst = round(1000 * max(exporting), 1)
     return [
-        row("certificate", 1000 * median, statistics.median(elaborated) / median, "ms", kb=round(size), max_ms=worst),
+        row("certificate", 1000 * median, statistics.median(elaborating) / median, "ms", kb=round(size), max_ms=worst),
         row("library's certificate", whole, build_seconds / whole, "s", mb=round(megabytes, 2)),
         row("reading that again", read, build_seconds / read, "s"),
     ]
@@ -193,49 +192,27 @@ def process_memory(proofs: list[Proof]) -> dict[str, Any]:
 
 def row(name: str, ours: float, ratio: float, unit: str, **details: Any) -> dict[str, Any]:
     """Return one result; `ratio` is against the plain baseline named in the module's text."""
-    hardware = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
-    return {
-        "name": name,
-        "ours": float(f"{ours:.4g}"),
-        "ratio": round(ratio, 2),
-        "unit": unit,
-        "hardware": hardware,
-        "details": details,
-    }
-
-
-def by_tactic(proofs: list[Proof], timings: list[Timing]) -> Iterator[str]:
-    """Lines: tactic, how often, mean and worst milliseconds, share of the time; the most expensive first."""
-    seconds: dict[str, list[float]] = defaultdict(list)
-    for proof, timing in zip(proofs, timings, strict=True):
-        for tactic, spent in zip(proof.tactics, timing.tactics, strict=True):
-            seconds[tactic.split()[0]].append(spent)
-    total = sum(map(sum, seconds.values()))
-    for word, times in sorted(seconds.items(), key=lambda item: -sum(item[1]))[:12]:
-        share = 100 * sum(times) / total
-        yield f"  {word:<14}{len(times):>6}{1000 * statistics.mean(times):>9.2f}{1000 * max(times):>9.2f}{share:>7.1f}%"
+    # Without a baseline of its own: that was measured on some of the proofs, and `ours` is of all.
+    ours, ratio = float(f"{ours:.4g}"), round(ratio, 2)
+    return {"name": name, "ours": ours, "ratio": ratio, "unit": unit, "hardware": HARDWARE, "details": details}
 
 
 def main(argv: list[str] | None = None) -> int:
     """Run the benchmark and write its results."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = plain_parser(__doc__)
     parser.add_argument("--theorems", type=int, default=400, help="how many of the benchmark's theorems to run")
-    parser.add_argument("--json", type=Path, help="write the results to this file")
     args = parser.parse_args(argv)
     if args.theorems < 1:
         parser.error("--theorems must be at least 1")
     allow_deep_recursion()
     proofs = reference_proofs(args.theorems)
-    results, timings = tactic_rates(load_library(), proofs)
+    results = tactic_rates(load_library(), proofs)
     library = library_times()
     exports = export_times(load_library(), proofs, library["details"]["from_text_s"])
     results += [library, *exports, process_memory(proofs)]
-    for result in results:
-        print(f"{result['name']}: {result['ours']} {result['unit']}, {result['ratio']}x; {result['details']}")
-    print("  tactic         count  mean ms   max ms   share")
-    print("\n".join(by_tactic(proofs, timings)))
-    if args.json is not None:
-        args.json.write_text(json.dumps(results, indent=2) + "\n")
+    for row in results:
+        print(f"{row['name']}: {row['ours']} {row['unit']}, {row['ratio']}x; {row['details']}")
+    write_results(args.json, results)
     return 0
 
 

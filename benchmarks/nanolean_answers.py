@@ -48,6 +48,7 @@ class Workload:
 
     def play(self, proof: Proof) -> None:
         """Run a proof; at each of its states other tactics are tried first, which changes nothing for the next."""
+        # As a policy without much training would: most of what is tried at a state is refused there.
         answer = self._ask("(statement)", {"cmd": proof.source})
         number = answer["sorries"][0]["proofState"]
         for tactic in proof.tactics:
@@ -59,6 +60,7 @@ class Workload:
         self.repl.answer({"prune_all": True})
 
     def _ask(self, tactic: str, request: dict[str, Any]) -> dict[str, Any]:
+        # Processor time of the answer alone: the digest is ours, and would be the same on both sides.
         started = time.process_time()
         answer = self.repl.answer(request)
         self.seconds[tactic.split()[0]] += time.process_time() - started
@@ -81,8 +83,8 @@ def run_here(theorems: int, foreign: int, seed: int) -> dict[str, Any]:
 
 def run_checkout(checkout: Path, args: argparse.Namespace) -> dict[str, Any]:
     """Run the workload with the `nanolean` of a checkout, by this script; returns what `run_here` does."""
-    # The script is this one, so that a checkout from before it existed can be measured; -P, as a folder with our own
-    # nanolean.py would come first.
+    # The script is this one, so that a checkout from before it existed can be measured, and it imports nothing of
+    # `benchmarks` that is younger than the checkout may be; -P, as a folder with our own nanolean.py would come first.
     path = os.pathsep.join([str(checkout), str(REPO_ROOT)])
     options = ["--theorems", str(args.theorems), "--foreign", str(args.foreign), "--seed", str(args.seed), "--json"]
     done = subprocess.run(
@@ -103,6 +105,7 @@ def compare(args: argparse.Namespace) -> int:
         if before["digest"] != now["digest"]:
             print(f"the answers differ: {before['digest'][:16]} there, {now['digest'][:16]} here")
             return 1
+        # In pairs, and the median of their ratios: load that comes and goes meets both of a pair.
         ratios.append(before["seconds"] / now["seconds"])
         print(f"pair {pair + 1}: {before['seconds']:.2f} s there, {now['seconds']:.2f} s here, {ratios[-1]:.2f}x")
     print(f"the same {now['answers']} answers ({now['digest'][:16]}), median {statistics.median(ratios):.2f}x")

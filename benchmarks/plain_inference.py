@@ -23,10 +23,10 @@ class GrowingCache:
     def extend(self, layer: int, k: torch.Tensor, v: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Append new columns (B, N, K, D) to the layer's keys and values."""
         keys, values = self.keys[layer], self.values[layer]
-        keys = k if keys is None else torch.cat([keys, k], dim=1)
-        values = v if values is None else torch.cat([values, v], dim=1)
-        self.keys[layer], self.values[layer] = keys, values
-        return keys, values
+        if keys is not None and values is not None:
+            k, v = torch.cat([keys, k], dim=1), torch.cat([values, v], dim=1)
+        self.keys[layer], self.values[layer] = k, v
+        return k, v
 
     def repeat(self, samples: int) -> None:
         """Copy every row once per sample."""
@@ -53,12 +53,14 @@ class PlainEngine:
         self, prompts: Sequence[list[int]], num_samples: int, max_new_tokens: int, generator: torch.Generator
     ) -> tuple[list[list[list[int]]], list[list[float]]]:
         """Samples (unfinished ones included) and value distribution of each prompt."""
+        # Twice over the prompt, as a policy and a value that are asked by themselves do it.
         hidden, _, _ = self._prefill(prompts, self.tokenizer.value)
         bins = slice(self.tokenizer.bins[0], self.tokenizer.bins[-1] + 1)
         values = self.model.logits(hidden, bins).softmax(dim=-1).tolist()
         hidden, cache, padding = self._prefill(prompts, self.tokenizer.tactic)
         cache.repeat(num_samples)
-        hidden, padding = (x.repeat_interleave(num_samples, dim=0) for x in (hidden, padding))
+        hidden = hidden.repeat_interleave(num_samples, dim=0)
+        padding = padding.repeat_interleave(num_samples, dim=0)
         eos, width = self.tokenizer.eos, max(map(len, prompts)) + 1
         ended = torch.zeros(len(hidden), dtype=torch.bool, device=hidden.device)
         columns = []
@@ -67,6 +69,7 @@ class PlainEngine:
             tokens = torch.multinomial(probabilities, 1, generator=generator)
             columns.append(tokens.masked_fill(ended.unsqueeze(1), eos))
             ended |= tokens.squeeze(1) == eos
+            # The batch ends when its last sample does; until then rows that have ended are computed with the others.
             if ended.all() or step == max_new_tokens - 1:
                 break
             seen = (torch.arange(width + step + 1, device=hidden.device) >= padding.unsqueeze(1)).unsqueeze(1)
@@ -77,8 +80,7 @@ class PlainEngine:
                 return attend(q, *cache.extend(layer, k, v), seen)
 
             hidden = self.model.trunk(tokens, width + step - padding.unsqueeze(1), attention)[:, -1]
-        rows = torch.cat(columns, dim=1).tolist()
-        return [rows[index * num_samples : (index + 1) * num_samples] for index in range(len(prompts))], values
+        return torch.cat(columns, dim=1).view(len(prompts), num_samples, -1).tolist(), values
 
     def _prefill(self, prompts: Sequence[list[int]], marker: int) -> tuple[torch.Tensor, GrowingCache, torch.Tensor]:
         """Activations (B, C) at the marker after each prompt, the cache, and the padding before each prompt."""
@@ -88,6 +90,8 @@ class PlainEngine:
         padding = torch.tensor([width - 1 - len(prompt) for prompt in prompts], device=device)
         column = torch.arange(width, device=device)
         real = column >= padding.unsqueeze(1)
+        # Padding stands before the prompts, so that all of them end in the same column. A row of padding sees itself,
+        # as a softmax over nothing is not a number.
         mask = (column.unsqueeze(1) >= column) & real.unsqueeze(1) | torch.eye(width, dtype=torch.bool, device=device)
         positions = (column - padding.unsqueeze(1)).clamp(min=0)
         cache = GrowingCache(self.model.config.depth)

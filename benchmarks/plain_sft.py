@@ -30,11 +30,11 @@ class PlainRow:
 
 def plain_rows(examples: Sequence[Example]) -> list[PlainRow]:
     """Two rows for each transition, in the order of the transitions."""
-    return [
-        PlainRow(example.prefix + part.tokens, len(part.tokens) - 1, part.kind == "value")
-        for example in examples
-        for part in example.continuations
-    ]
+    rows = []
+    for example in examples:
+        for part in example.continuations:
+            rows.append(PlainRow(example.prefix + part.tokens, len(part.tokens) - 1, part.kind == "value"))
+    return rows
 
 
 def padded(rows: Sequence[PlainRow], pad: int, device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:
@@ -54,15 +54,18 @@ def plain_gradients(
 ) -> dict[str, float]:
     """Add the gradients of the mean losses over `examples`, in micro-batches of `batch_size` rows; the losses."""
     rows = plain_rows(examples)
+    # Means over all of the step and not of each micro-batch, as ours are: the gradients are then the same.
     tactic_tokens = sum(row.num_targets for row in rows if not row.is_value)
     values = sum(row.is_value for row in rows)
     totals = {"tactic_loss": 0.0, "value_loss": 0.0}
     for start in range(0, len(rows), batch_size):
         part = rows[start : start + batch_size]
         tokens_BT, targets_BT = padded(part, pad, model.device)
+        # Logits of targets alone, as the packed way has them: what is compared is reading states once.
         chosen = targets_BT != NO_TARGET
         logits_NV = model(tokens_BT, None, chosen.flatten().nonzero().squeeze(1))
-        is_value_N = torch.tensor([row.is_value for row in part for _ in range(row.num_targets)], device=model.device)
+        is_value_B = torch.tensor([row.is_value for row in part], device=model.device)
+        is_value_N = is_value_B.repeat_interleave(chosen.sum(dim=1))
         kinds_N = torch.where(is_value_N, KIND_CODES["value"], KIND_CODES["tactic"])
         nll_N = position_losses(logits_NV, targets_BT[chosen], kinds_N)
         tactic_loss = nll_N[~is_value_N].sum() / tactic_tokens

@@ -1,18 +1,15 @@
 """Measure the policy on a CPU: processor time of a state by engine, rows in flight and size of the network.
 
-Beside the engine's ways stand `generate` of transformers (a GPT-2 of the same size, without a value) and what the
-machine's arithmetic allows. One thread; all ways take turns on the same prompts, and medians of processor time count.
-Weights are random: speed does not depend on what is read. One feature ends samples as often as a trained network does.
+Beside it `generate` of transformers (a GPT-2 of the same size, without a value) and what the machine's arithmetic
+allows. Weights are random: speed does not depend on what is read.
 
 python -m benchmarks.policy_cpu --json policy.json
 """
 
-import argparse
 import random
-import statistics
 import time
+from collections import defaultdict
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import torch
 
@@ -20,9 +17,9 @@ from benchmarks.hardware import Work, decode_work, measure_peaks, prefill_work
 from benchmarks.hf_inference import missing_for_transformers
 from benchmarks.inference_measures import our_way, transformers_way
 from benchmarks.inference_options import Load, NetworkSize
-from benchmarks.inference_work import Network, random_network, random_prompts
+from benchmarks.inference_work import Network, random_network, random_prompts, sample_lengths
+from benchmarks.measurement import medians, plain_parser, write_results
 from nanoproof.common.distributed import init_distributed
-from nanoproof.common.files import atomic_write_json
 from nanoproof.inference.engine import Engine
 from nanoproof.inference.model_options import EngineLimits
 from nanoproof.model.gpt import GPT
@@ -31,7 +28,7 @@ SAMPLES = 6
 ENDS = 0.12
 LOAD = Load(samples=SAMPLES, max_new_tokens=32, min_prompt_tokens=30, max_prompt_tokens=90)
 """As the quickstart asks: states of NanoLean's theorems have 30 to 90 tokens."""
-SHAPES = {"quickstart": (4, 32), "2.5 times as large": (5, 38), "25 times as large": (8, 64)}
+SHAPES = {"quickstart": (4, 32), "2.5 times as large": (5, 38)}
 """Depth and aspect ratio; the first is that of `scripts/small_runs.py`."""
 
 
@@ -64,13 +61,13 @@ def in_bfloat16(network: Network) -> GPT:
 def least_work(network: Network, prompts: list[list[int]], answers: Engine, load: Load) -> Work:
     """What the answers to prompts need of the machine, with keys, values and weights read as seldom as can be."""
     config, vocabulary = network.model.config, network.tokenizer.eos + 1
-    lengths = [len(prompt) for prompt in prompts]
-    written = []
-    for answer in answers.generate(prompts, load.options, range(len(prompts))):
-        ends = [len(sample.tokens) + 1 for sample in answer.samples]
-        written.append(ends + [load.max_new_tokens] * answer.num_unfinished)
+    lengths = list(map(len, prompts))
+    # Samples end by chance: what was asked for is known when they are written.
+    completions = answers.generate(prompts, load.options, range(len(prompts)))
+    written = [sample_lengths(completion, load.options) for completion in completions]
     prefill = prefill_work(config, lengths, vocabulary, torch.float32)
     decode = decode_work(config, lengths, written, vocabulary, torch.float32)
+    # Without memory traffic: networks of this size stay in the cache.
     return Work(prefill.flops + decode.flops, 0.0)
 
 
@@ -90,35 +87,33 @@ def measure(name: str, rows: int, rounds: int, with_transformers: bool) -> Row:
         "native, bfloat16 weights": our_way(Engine(in_bfloat16(network), network.tokenizer, native), load),
     }
     if with_transformers:
-        ways["transformers"] = transformers_way(network, load, ENDS, None, value=False)
+        ways["transformers"] = transformers_way(network, load, ENDS, None)
     rng = random.Random(0)
     for way in ways.values():
         way(random_prompts(load, network.tokenizer, rng, 2))
     count = max(12, 2 * load.states)
-    used: dict[str, list[float]] = {way: [] for way in ways}
+    used: defaultdict[str, list[float]] = defaultdict(list)
     limits = []
     for _ in range(rounds):
         prompts = random_prompts(load, network.tokenizer, rng, count)
+        # By processor time: threads gain nothing here, and other load would be in the clock's.
         for label, way in ways.items():
             used[label].append(1000 * way(prompts).processor_seconds / count)
         # Beside the others in time: other load slows the machine's limit down as it does them.
-        limits.append(
-            1000
-            * measure_peaks(torch.device("cpu"), torch.float32).seconds(least_work(network, prompts, engine, load))
-            / count
-        )
-    medians = {label: round(statistics.median(times), 3) for label, times in used.items()}
-    return Row(name, network.model.num_parameters(), rows, medians, round(min(limits), 3))
+        peaks = measure_peaks(torch.device("cpu"), torch.float32)
+        limits.append(1000 * peaks.seconds(least_work(network, prompts, engine, load)) / count)
+    # The least of the limits, which are by the clock: a peak that other load has lowered is none.
+    return Row(name, network.model.num_parameters(), rows, medians(used, 3), round(min(limits), 3))
 
 
 def main(argv: list[str] | None = None) -> int:
     """Measure, print each row as soon as it is there, and write them."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = plain_parser(__doc__, "file to write the results to")
     parser.add_argument("--rows", type=int, nargs="+", default=[6, 12, 48, 96], help="samples that are in flight")
-    parser.add_argument("--sizes", nargs="+", choices=list(SHAPES), default=list(SHAPES)[:2])
+    parser.add_argument("--sizes", nargs="+", choices=list(SHAPES), default=list(SHAPES))
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--json", help="file to write the results to")
     args = parser.parse_args(argv)
+    # Threads that wait for each other use the processor, too, and there is not enough to do for two.
     torch.set_num_threads(1)
     missing = missing_for_transformers()
     if missing is not None:
@@ -129,8 +124,7 @@ def main(argv: list[str] | None = None) -> int:
         for rows in args.rows:
             results.append(measure(name, rows, args.rounds, missing is None))
             print(results[-1], flush=True)
-    if args.json is not None:
-        atomic_write_json(Path(args.json), {"started": started, "results": [vars(row) for row in results]})
+    write_results(args.json, {"started": started, "results": list(map(vars, results))})
     return 0
 
 

@@ -4,18 +4,15 @@
     python -m benchmarks.retrieval [--data repo:nanolean] [--seeds 0 1 2] [--json PATH]
     python -m benchmarks.retrieval --parts index [--sizes 10000 100000 1000000] [--vectors FILE.npy] [--json PATH]
 
-`--parts quality`, on held-out proofs:
-For each split (`random`, `novel_premises`), loss and seed a network of ours with fresh weights, which has seen no proof
-at all, is trained on the training theorems; the epoch that is best on `val` is scored on `test`. BM25 (bm25s) ranks by
-the same texts, without marks. The ratio is that of R@10 to BM25's, on the first split with the first loss.
+`--parts quality`: for each split (`random`, `novel_premises`), loss and seed a network with fresh weights, which has
+seen no proof at all, is trained on the training theorems; the epoch that is best on `val` is scored on `test`. The
+ratio is that of R@10 to BM25's (bm25s, on the same texts without marks), on the first split with the first loss.
 
-`--parts index`: queries one by one among made vectors, which lie in groups, or among those of an index
-(`index/vectors.npy`), of which the queries are left out; all premises accessible, and half of them. The ratio is that
-of queries per second of processor time, approximate (extra `ann`) to exact. With OMP_NUM_THREADS=1 no processor time
-goes into threads that wait for each other.
+`--parts index`: queries one by one among made vectors, or among those of an index (`index/vectors.npy`), of which the
+queries are left out; all premises accessible, and half of them. The ratio is that of queries per second of processor
+time, approximate (extra `ann`) to exact. With OMP_NUM_THREADS=1 none of it goes into threads that wait for each other.
 """
 
-import platform
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -27,9 +24,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from nanoproof.common.config import Parser, add_flags, change, from_args, group, opt, validate
+from benchmarks.measurement import Result, Spent, parser_of, spent, write_results
+from benchmarks.measurement import result as result_of
+from nanoproof.common.config import change, from_args, group, opt, validate
 from nanoproof.common.errors import UserError, run_main
-from nanoproof.common.files import atomic_write_json
 from nanoproof.common.run_dir import home, versions
 from nanoproof.model.gpt import GPT, GPTConfig
 from nanoproof.model.network_options import NetworkShape
@@ -96,14 +94,16 @@ def rows(options: RetrievalBenchmark, source: RetrievalSource, strategy: str) ->
     yield row("BM25", evaluate(BM25Ranks(), source.corpus, test)[0])
     for seed in options.seeds:
         for number, loss in enumerate(options.losses):
-            encoder, began = new_encoder(options, seed), time.process_time()
-            how = replace(options.training, loss=loss, seed=seed)
-            trainer = Trainer(encoder, data, how)
+            how = replace(options.training, loss=loss, seed=seed)  # type: ignore[arg-type] # one of LOSSES
+            trainer = Trainer(new_encoder(options, seed), data, how)
+            # Before the first loss alone: fresh weights are the same for all of them.
             if not number:
                 yield row("untrained", _scores(trainer, test), seed=seed)
+            began = time.process_time()
             best = trainer.run()
-            more = {"seed": seed, "best_epoch": None if best is None else best.epoch}
-            yield row(f"trained, {loss}", _scores(trainer, test), **more, cpu_seconds=time.process_time() - began)
+            cpu_seconds = time.process_time() - began
+            epoch = None if best is None else best.epoch
+            yield row(f"trained, {loss}", _scores(trainer, test), seed=seed, best_epoch=epoch, cpu_seconds=cpu_seconds)
 
 
 def _scores(trainer: Trainer, test: list[Query]) -> Scores:
@@ -113,15 +113,19 @@ def _scores(trainer: Trainer, test: list[Query]) -> Scores:
     return scores
 
 
-def table(found: list[dict[str, Any]]) -> Iterator[str]:
+def table(measured: list[dict[str, Any]]) -> Iterator[str]:
     """Write the rows for a page: means over seeds, with the lowest and highest R@10."""
     yield "| split | ranking | R@1 | R@10 | MRR |"
     yield "|---|---|---|---|---|"
-    for strategy, kind in dict.fromkeys((each["strategy"], each["kind"]) for each in found):
-        same = [each for each in found if (each["strategy"], each["kind"]) == (strategy, kind)]
-        first, ten, mrr = (mean(each[name] for each in same) for name in ("recall_at_1", "recall_at_10", "mrr"))
-        spread = [each["recall_at_10"] for each in same]
-        span = f" ({min(spread):.1f} to {max(spread):.1f})" if len(same) > 1 else ""
+    by_ranking: dict[tuple[str, str], dict[str, list[float]]] = {}
+    for row in measured:
+        scores = by_ranking.setdefault((row["strategy"], row["kind"]), {})
+        for name in ("recall_at_1", "recall_at_10", "mrr"):
+            scores.setdefault(name, []).append(row[name])
+    for (strategy, kind), scores in by_ranking.items():
+        first, ten, mrr = map(mean, scores.values())
+        tens = scores["recall_at_10"]
+        span = f" ({min(tens):.1f} to {max(tens):.1f})" if len(tens) > 1 else ""
         yield f"| {strategy} | {kind} | {first:.1f} | {ten:.1f}{span} | {mrr:.2f} |"
 
 
@@ -130,6 +134,8 @@ def table(found: list[dict[str, Any]]) -> Iterator[str]:
 
 def made_vectors(count: int, channels: int, seed: int = 0) -> np.ndarray:
     """Make vectors of length 1 in groups of 20 on average, some nearer to their group's center than others."""
+    # In groups and not all alike: among vectors that are random in all directions everything is equally far, which no
+    # approximate search can do well on, and embeddings of premises are not like that.
     rng = np.random.default_rng(seed)
     centers = rng.standard_normal((max(1, count // 20), INNER), np.float32)
     spans = rng.standard_normal((INNER, channels), np.float32) / np.float32(INNER**0.5)
@@ -159,9 +165,10 @@ def index_rows(options: RetrievalBenchmark) -> Iterator[dict[str, Any]]:
 def search_rows(every_NC: np.ndarray, asked: int) -> Iterator[dict[str, Any]]:
     """Search for the first `asked` vectors among the others, with all of these accessible and with half of them."""
     queries_QC, vectors_NC = every_NC[:asked], every_NC[asked:]
-    began, wall = time.process_time(), time.perf_counter()
-    ann = Ann.build(vectors_NC)
-    about = {"build_cpu_seconds": time.process_time() - began, "build_seconds": time.perf_counter() - wall}
+    built: list[Ann] = []
+    building = spent(lambda: built.append(Ann.build(vectors_NC)))
+    (ann,) = built
+    about = {"build_cpu_seconds": building.processor, "build_seconds": building.clock}
     with tempfile.TemporaryDirectory() as folder:
         ann.save(Path(folder) / "ann")
         about |= {"vectors_mb": vectors_NC.nbytes / 1e6, "ann_mb": (Path(folder) / "ann").stat().st_size / 1e6}
@@ -176,97 +183,87 @@ def search_rows(every_NC: np.ndarray, asked: int) -> Iterator[dict[str, Any]]:
 
         exact, exact_speed = timed(queries_QC, exactly)
         near, speed = timed(queries_QC, nearly)
-        found = {"vectors": len(vectors_NC), "channels": vectors_NC.shape[1], "accessible": accessible}
-        found |= {"exact": exact_speed, "ann": speed, "recall_at_10": recall_of_exact(exact, near, FOUND)}
-        cosines = {f"cosine_{n}": float(np.mean([scores[n - 1] for _, scores in exact])) for n in (1, FOUND)}
-        yield {**found, **cosines, **about}
+        # A ratio of speeds says nothing without the recall beside it: an approximate search that finds less is faster.
+        row = {"vectors": len(vectors_NC), "channels": vectors_NC.shape[1], "accessible": accessible}
+        row |= {"exact": exact_speed, "ann": speed, "recall_at_10": recall_of_exact(exact, near, FOUND)}
+        for n in (1, FOUND):
+            row[f"cosine_{n}"] = float(np.mean([scores[n - 1] for _, scores in exact]))
+        yield {**row, **about}
 
 
 def timed(queries_QC: np.ndarray, search: Callable[[np.ndarray], Ranking]) -> tuple[list[Ranking], dict[str, float]]:
     """Search for one query after the other; also returns the queries per second, by processor time and by the clock."""
-    search(queries_QC[0])
-    began, wall = time.process_time(), time.perf_counter()
-    found = [search(query_C) for query_C in queries_QC]
-    cpu, seconds = time.process_time() - began, time.perf_counter() - wall
-    return found, {"per_cpu_second": len(found) / cpu, "per_second": len(found) / seconds}
+    search(queries_QC[0])  # reads what is not in memory yet
+    rankings: list[Ranking] = []
+    seconds: Spent = spent(lambda: rankings.extend(map(search, queries_QC)))
+    count = len(rankings)
+    return rankings, {"per_cpu_second": count / seconds.processor, "per_second": count / seconds.clock}
 
 
-def index_table(found: list[dict[str, Any]]) -> Iterator[str]:
+def index_table(measured: list[dict[str, Any]]) -> Iterator[str]:
     """Write the rows for a page; queries per second of processor time, and of the clock in parentheses."""
     yield "| vectors | accessible | exact, queries/s | approximate | ratio | recall@10 | clustering | memory |"
     yield "|---|---|---|---|---|---|---|---|"
-    for row in found:
+    for row in measured:
         exact, ann = row["exact"], row["ann"]
-        speeds = [f"{each['per_cpu_second']:,.0f} ({each['per_second']:,.0f})" for each in (exact, ann)]
-        ratio, by_clock = (ann[unit] / exact[unit] for unit in ("per_cpu_second", "per_second"))
+        ratio, by_clock = ann["per_cpu_second"] / exact["per_cpu_second"], ann["per_second"] / exact["per_second"]
         yield (
-            f"| {row['vectors']:,} of {row['channels']} | {row['accessible']} | {speeds[0]} | {speeds[1]} "
+            f"| {row['vectors']:,} of {row['channels']} | {row['accessible']} "
+            f"| {exact['per_cpu_second']:,.0f} ({exact['per_second']:,.0f}) "
+            f"| {ann['per_cpu_second']:,.0f} ({ann['per_second']:,.0f}) "
             f"| **{ratio:.1f}** ({by_clock:.1f}) | {row['recall_at_10']:.3f} | {row['build_cpu_seconds']:.1f} s "
             f"| {row['vectors_mb']:,.0f} MB, {row['ann_mb']:,.0f} MB |"
         )
 
 
-# -- both -------------------------------------------------------------------------------------------------------------
-
-
-def measure_quality(options: RetrievalBenchmark) -> list[dict[str, Any]]:
+def measure_quality(options: RetrievalBenchmark) -> list[Result]:
     """Measure encoders, print a table; returns what is written as JSON."""
     source = read_source(options.data)
-    found: list[dict[str, Any]] = []
+    measured: list[dict[str, Any]] = []
+    trained: list[float] = []
     for strategy in options.strategies:
-        for each in rows(options, source, strategy):
-            found.append(each)
-            print(
-                {name: round(value, 2) if isinstance(value, float) else value for name, value in each.items()},
-                flush=True,
-            )
-    print("\n".join(table(found)))
-    trained = [e["recall_at_10"] for e in found if e["strategy"] == options.strategies[0] and "trained, " in e["kind"]]
-    return [
-        result("retrieval", mean(trained[:: len(options.losses)]), found[0]["recall_at_10"], "R@10, percent", found)
-    ]
+        for row in rows(options, source, strategy):
+            measured.append(row)
+            shown = {name: round(value, 2) if isinstance(value, float) else value for name, value in row.items()}
+            print(shown, flush=True)
+            if (row["strategy"], row["kind"]) == (options.strategies[0], f"trained, {options.losses[0]}"):
+                trained.append(row["recall_at_10"])
+    print("\n".join(table(measured)))
+    # The first row is BM25's, which ranks by shared words and has learned of no proof: what training has to beat.
+    return [result("retrieval", mean(trained), measured[0]["recall_at_10"], "R@10, percent", measured, options)]
 
 
-def measure_index(options: RetrievalBenchmark) -> list[dict[str, Any]]:
+def measure_index(options: RetrievalBenchmark) -> list[Result]:
     """Measure search in indexes, print a table; returns what is written as JSON."""
-    found = []
+    measured = []
     for row in index_rows(options):
-        found.append(row)
+        measured.append(row)
         print(row, flush=True)
-    print("\n".join(index_table(found)))
-    return [
-        result(
-            f"retrieval index, {row['vectors']} vectors, {row['accessible']} accessible",
-            row["ann"]["per_cpu_second"],
-            row["exact"]["per_cpu_second"],
-            "queries per second of processor time",
-            [row],
-        )
-        for row in found
-    ]
+    print("\n".join(index_table(measured)))
+    results = []
+    for row in measured:
+        name = f"retrieval index, {row['vectors']} vectors, {row['accessible']} accessible"
+        ours, exact, unit = row["ann"], row["exact"], "queries per second of processor time"
+        results.append(result(name, ours["per_cpu_second"], exact["per_cpu_second"], unit, [row], options))
+    return results
 
 
-def result(name: str, ours: float, baseline: float, unit: str, found: list[dict[str, Any]]) -> dict[str, Any]:
+def result(
+    name: str, ours: float, baseline: float, unit: str, measured: list[dict[str, Any]], options: RetrievalBenchmark
+) -> Result:
     """Return a result as benchmarks write it."""
-    return {
-        **{"name": name, "ratio": ours / baseline, "ours": ours, "baseline": baseline, "unit": unit},
-        "hardware": platform.processor() or platform.machine(),
-        "details": {"rows": found, "versions": versions()},
-    }
+    details = {"rows": measured, "versions": versions(), "options": asdict(options)}
+    return result_of(name, unit, ours, baseline, ours / baseline, details)
 
 
 def main(argv: list[str] | None = None) -> int:
     """Measure, print tables, and write them as JSON."""
-    parser = Parser(prog="python -m benchmarks.retrieval", description=(__doc__ or "").splitlines()[0])
-    add_flags(parser, RetrievalBenchmark)
-    options = from_args(RetrievalBenchmark, parser.parse_args(argv))
-    results = []
+    options = from_args(RetrievalBenchmark, parser_of("retrieval", __doc__, RetrievalBenchmark).parse_args(argv))
+    measures = {"quality": measure_quality, "index": measure_index}
+    results: list[Result] = []
     for part in options.parts:
-        results += measure_quality(options) if part == "quality" else measure_index(options)
-    for each in results:
-        each["details"]["options"] = asdict(options)
-    if options.json is not None:
-        atomic_write_json(Path(options.json), results if len(results) > 1 else results[0])
+        results += measures[part](options)
+    write_results(options.json, results if len(results) > 1 else results[0])
     return 0
 
 

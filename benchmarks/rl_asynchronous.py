@@ -9,16 +9,14 @@ as long as that took, so that with the pause training is a third of the time. St
 steps but the first of each block. The staleness of an attempt is how often the weights changed while it was made.
 """
 
-import argparse
-import json
 import tempfile
-from collections import Counter
-from itertools import groupby
+from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
 
 import psutil
 
+from benchmarks.measurement import Result, plain_parser, result, rounded, write_results
 from benchmarks.rl import HARDWARE, TACTIC_SECONDS, make_model, run
 from benchmarks.rl_scripted import Alternation
 from nanoproof.common.files import read_jsonl
@@ -26,65 +24,89 @@ from nanoproof.common.files import read_jsonl
 UPDATES = 2
 
 
-def compare(folder: Path, slots: int, block: int, rounds: int, seconds: int) -> dict[str, Any]:
-    """Compare the three ways with so many actors."""
-    loads, name = [psutil.getloadavg()[0]], f"run_{slots}"
-    steps = block * rounds * len(Alternation.MODES)
-    words = ["--asynchronous", "--num-updates-per-step", str(UPDATES)]
-    alternate = {"block": block, "seconds": seconds / 2 / UPDATES}
-    (report,) = run(folder, name, steps, seconds, more=words, slots=slots, sleeping_network=True, alternate=alternate)
-    loads.append(psutil.getloadavg()[0])
-    rows = report["alternated"]
-    modes = {number: row["mode"] for number, row in enumerate(rows)}
-    blocks = [list(of_block)[1:] for _, of_block in groupby(rows, key=lambda row: row["mode"])]
-    ages: dict[str, Counter[int]] = {mode: Counter() for mode in Alternation.MODES}
-    for attempt in read_jsonl(folder / name / "attempts_r0.jsonl"):
+Rows = list[dict[str, Any]]
+"""Of a run, one for each step: its mode, when it began and ended, how many states were answered, and more."""
+
+
+def blocks_of(rows: Rows, block: int) -> list[Rows]:
+    """Return the blocks of steps, each without its first one, in which there is still work of the mode before."""
+    blocks = []
+    for start in range(0, len(rows), block):
+        blocks.append(rows[start + 1 : start + block])
+    return blocks
+
+
+def staleness(attempts: Path, rows: Rows) -> dict[str, dict[int, float]]:
+    """Return for each mode the shares of attempts by how often the weights changed while they were made."""
+    ages: defaultdict[str, Counter[int]] = defaultdict(Counter)
+    for attempt in read_jsonl(attempts):
         began, ended = attempt["revisions"]
-        ages[modes.get(attempt["number"]["step"], "ideal")][ended - began] += 1
-    found: dict[str, dict[str, Any]] = {}
-    for mode in Alternation.MODES:
-        mine = [row for of_block in blocks for row in of_block if row["mode"] == mode]
-        wall = sum(row["ended"] - row["began"] for row in mine)
-        found[mode] = {
-            "states_per_second": sum(row["answered"] for row in mine) / wall,
-            "by_block": [
-                round(sum(row["answered"] for row in one) / (one[-1]["ended"] - one[0]["began"]), 2)
-                for one in blocks
-                if one[0]["mode"] == mode
-            ],
-            "seconds_per_step": wall / len(mine),
-            "transitions_per_step": sum(row["transitions"] for row in mine) / len(mine),
-            "training": 0.0 if mode == "ideal" else seconds / 2 * len(mine) / wall,
-            "stale": sum(row["stale"] for row in mine),
-            "staleness": {age: round(count / ages[mode].total(), 3) for age, count in sorted(ages[mode].items())},
-        }
-    for of in found.values():
-        of["of_ideal"] = of["states_per_second"] / found["ideal"]["states_per_second"]
-    ours, baseline = found["asynchronous"]["states_per_second"], found["pause"]["states_per_second"]
-    details = {
-        "tactic_seconds": TACTIC_SECONDS,
-        "steps": steps,
-        "load": [round(load, 1) for load in loads],
-    }
+        # What is collected beyond the last step, as the run ends, belongs to none.
+        step = attempt["number"]["step"]
+        mode = rows[step]["mode"] if step < len(rows) else "ideal"
+        ages[mode][ended - began] += 1
+    shares = {}
+    for mode, counts in ages.items():
+        shares[mode] = rounded({age: count / counts.total() for age, count in sorted(counts.items())}, 3)
+    return shares
+
+
+def total(rows: Rows, name: str) -> float:
+    """Add up a figure of some steps."""
+    return sum(row[name] for row in rows)
+
+
+def figures_of(mode: str, blocks: list[Rows], seconds: int) -> dict[str, Any]:
+    """Return the figures of one way over all its blocks."""
+    rows: Rows = []
+    by_block = []
+    for steps in blocks:
+        if steps[0]["mode"] == mode:
+            rows += steps
+            passed = steps[-1]["ended"] - steps[0]["began"]
+            by_block.append(round(total(steps, "answered") / passed, 2))
+    wall = total(rows, "ended") - total(rows, "began")
     return {
-        "name": f"states per second, asynchronous against pause, {slots} actors",
-        "ratio": round(ours / baseline, 3),
-        "ours": round(ours, 2),
-        "baseline": round(baseline, 2),
-        "unit": "states/s",
-        "hardware": HARDWARE,
-        "details": {**details, **found},
+        "states_per_second": total(rows, "answered") / wall,
+        "by_block": by_block,
+        "seconds_per_step": wall / len(rows),
+        "transitions_per_step": total(rows, "transitions") / len(rows),
+        # An update sleeps, so that it is known without a clock.
+        "training": 0.0 if mode == "ideal" else seconds / 2 * len(rows) / wall,
+        "stale": total(rows, "stale"),
     }
+
+
+def compare(folder: Path, slots: int, block: int, rounds: int, seconds: int) -> Result:
+    """Compare the three ways with so many actors."""
+    loads, name = [round(psutil.getloadavg()[0], 1)], f"run_{slots}"
+    steps = block * rounds * len(Alternation.MODES)
+    flags = ["--asynchronous", "--num-updates-per-step", str(UPDATES)]
+    alternate = {"block": block, "seconds": seconds / 2 / UPDATES}
+    (report,) = run(folder, name, steps, seconds, more=flags, slots=slots, sleeping_network=True, alternate=alternate)
+    loads.append(round(psutil.getloadavg()[0], 1))
+    rows = report["alternated"]
+    blocks = blocks_of(rows, block)
+    ages = staleness(folder / name / "attempts_r0.jsonl", rows)
+    ways: dict[str, dict[str, Any]] = {}
+    for mode in Alternation.MODES:
+        ways[mode] = {**figures_of(mode, blocks, seconds), "staleness": ages.get(mode, {})}
+        # The ideal comes first. It has no training at all, but is no bound: other load may meet it more than the rest.
+        ways[mode]["of_ideal"] = ways[mode]["states_per_second"] / ways["ideal"]["states_per_second"]
+    ours, baseline = ways["asynchronous"]["states_per_second"], ways["pause"]["states_per_second"]
+    details = {"tactic_seconds": TACTIC_SECONDS, "steps": steps, "load": loads, **ways}
+    title = f"states per second, asynchronous against pause, {slots} actors"
+    ratio = round(ours / baseline, 3)
+    return result(title, "states/s", round(ours, 2), round(baseline, 2), ratio, details, HARDWARE)
 
 
 def main(argv: list[str] | None = None) -> None:
     """Command line."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = plain_parser(__doc__, "write the results to this file")
     parser.add_argument("--slots", type=int, nargs="*", default=[16, 32])
     parser.add_argument("--block", type=int, default=5, help="steps in a row that are made in one way")
     parser.add_argument("--rounds", type=int, default=2, help="blocks of each way")
     parser.add_argument("--seconds", type=int, default=8, help="that a collection takes without training")
-    parser.add_argument("--json", type=Path, help="write the results to this file")
     args = parser.parse_args(argv)
     results = []
     with tempfile.TemporaryDirectory() as name:
@@ -95,16 +117,16 @@ def main(argv: list[str] | None = None) -> None:
             details = results[-1]["details"]
             print(f"{results[-1]['name']}: {results[-1]['ratio']:.2f}x (load {details['load']})")
             for mode in Alternation.MODES:
-                of = details[mode]
+                way = details[mode]
+                rates = f"{way['states_per_second']:5.1f} states/s ({way['by_block']})"
                 print(
-                    f"  {mode:12}  {of['states_per_second']:5.1f} states/s ({of['by_block']}), {of['of_ideal']:4.0%} "
-                    f"of the ideal; a step takes {of['seconds_per_step']:4.1f} s, training {of['training']:4.0%} of "
-                    f"that; {of['transitions_per_step']:.0f} transitions a step; staleness {of['staleness']}, "
-                    f"{of['stale']:.0f} dropped",
+                    f"  {mode:12}  {rates}, {way['of_ideal']:4.0%} of the ideal; a step takes "
+                    f"{way['seconds_per_step']:4.1f} s, training {way['training']:4.0%} of that; "
+                    f"{way['transitions_per_step']:.0f} transitions a step; staleness {way['staleness']}, "
+                    f"{way['stale']:.0f} dropped",
                     flush=True,
                 )
-    if args.json:
-        args.json.write_text(json.dumps(results, indent=2) + "\n")
+    write_results(args.json, results)
 
 
 if __name__ == "__main__":

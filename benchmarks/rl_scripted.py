@@ -33,7 +33,7 @@ from nanoproof.lean.declarations import declared_names
 from nanoproof.lean.project.layout import EMBEDDED_LEAN
 from nanoproof.lean.source import name_examples
 from nanoproof.lean.types import Branch, CheckReport, Goal, ProofState, TacticApplied, TacticFailed, Theorem
-from nanoproof.policy import factory
+from nanoproof.policy import models
 from nanoproof.policy.tactic_policy import TacticPolicy
 from nanoproof.rl import __main__ as rl
 from nanoproof.rl.collection import Collection
@@ -81,6 +81,7 @@ class SleepingLean:
         return [self._result(branch.state.text, tactic) for tactic in tactics]
 
     def _result(self, state: str, tactic: str) -> TacticApplied | TacticFailed:
+        # By a hash of the texts, so that every run meets the same tree whatever order its threads come in.
         digest = hashlib.blake2b(f"{state}/{tactic}".encode(), digest_size=8)
         fate = int.from_bytes(digest.digest(), "big") / 2**64
         if fate < REFUSED:
@@ -92,10 +93,11 @@ class SleepingLean:
     def check(self, source: str, seconds: float | None = None) -> CheckReport:
         """Find nothing wrong."""
         time.sleep(self._seconds)
-        names = declared_names(name_examples(source))
-        return CheckReport(
-            errors=(), sorries=0, axioms=(), statements=tuple((name, f"{name} : as it stands") for name in names)
-        )
+        # The check compares the statements of a proof with the theorem's: both are named alike, and so say the same.
+        statements = []
+        for name in declared_names(name_examples(source)):
+            statements.append((name, f"{name} : as it stands"))
+        return CheckReport(errors=(), sorries=0, axioms=(), statements=tuple(statements))
 
     def close(self) -> None:
         """Do nothing: there is nothing to release."""
@@ -127,12 +129,13 @@ class NamedTactics(TacticPolicy):
         """Return as many tactics as the network drew samples."""
         if self.lockstep is not None:
             self.lockstep.wait()
-        found = super().suggest(state_text, seed, **options)
+        suggestion = super().suggest(state_text, seed, **options)
         if self.lockstep is not None:
             self.lockstep.wait()
         draw = random.Random(f"{state_text}/{seed}")
         names = tuple(f"t{draw.getrandbits(32):08x}" for _ in range(self.sampling.num_sampled_tactics))
-        return replace(found, tactics=names, logprobs=(-1.5,) * len(names), counts=(1,) * len(names), num_dropped=0)
+        count = len(names)
+        return replace(suggestion, tactics=names, logprobs=(-1.5,) * count, counts=(1,) * count, num_dropped=0)
 
     def close(self, drain_seconds: float = 0.0) -> None:
         """End the worker, and let actors out of the lockstep."""
@@ -145,27 +148,32 @@ class SleepingEngine(Engine):
     """An engine whose steps take the same time whatever is asked, as a GPU's do while a batch is small."""
 
     STEPS, SECONDS = 8, 0.005
-    _left: dict[EngineRequest, int]
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        self._left: dict[EngineRequest, int] = {}  # steps until it is answered
+        super().__init__(*args, **options)
 
     def submit(self, prompt: Sequence[int], options: SamplingOptions, seed: int) -> EngineRequest:
         """Queue a request that is answered after `STEPS` steps."""
         request = EngineRequest(prompt, options, seed)
-        self.__dict__.setdefault("_left", {})[request] = self.STEPS
+        self._left[request] = self.STEPS
         return request
 
     def step(self) -> list[EngineRequest]:
         """Wait, and complete the requests that are due."""
         time.sleep(self.SECONDS)
-        self._left = {request: left - 1 for request, left in self._left.items()}
-        ended = [request for request, left in self._left.items() if left == 0]
-        for request in ended:
-            del self._left[request]
-            request.completion = Completion([], request.options.num_samples, [0.2] * 5)
+        ended = []
+        for request in list(self._left):
+            self._left[request] -= 1
+            if self._left[request] == 0:
+                del self._left[request]
+                request.completion = Completion([], request.options.num_samples, [0.2] * 5)
+                ended.append(request)
         return ended
 
     def refresh(self) -> None:
         """Begin all requests again, as the engine does when weights change."""
-        self._left = dict.fromkeys(self.__dict__.get("_left", {}), self.STEPS)
+        self._left = dict.fromkeys(self._left, self.STEPS)
 
     def cancel(self, request: EngineRequest) -> None:
         """Forget a request."""
@@ -175,7 +183,7 @@ class SleepingEngine(Engine):
     @property
     def idle(self) -> bool:
         """Whether there is no request."""
-        return not self.__dict__.get("_left")
+        return not self._left
 
 
 class Clock:
@@ -210,6 +218,7 @@ class Clock:
             finally:
                 seconds = time.perf_counter() - started
                 self.seconds["collect"] += seconds
+                # Nothing is warm in the first: threads start, torch allocates.
                 if not first:
                     self.collect["wall"] += seconds
                     for name, value in self._spent(self_).items():
@@ -232,14 +241,21 @@ class Clock:
     @staticmethod
     def _spent(running: Collection) -> defaultdict[str, float]:
         """What actors and network have spent so far, an actor's present state included."""
+        assert isinstance(running.pool, ActorPool) and isinstance(running.policy, TacticPolicy)
         stats, now = running.policy.stats, time.monotonic()
-        found = defaultdict(float, network=stats.busy_seconds, answered=stats.answered)
-        assert isinstance(running.pool, ActorPool)
+        spent = defaultdict(float, network=stats.busy_seconds, answered=stats.answered)
         for actor in running.pool.actors:
             for name, seconds in actor.seconds.items():
-                found[name] += seconds
-            found[actor.state] += now - actor.since
-        return found
+                spent[name] += seconds
+            # An actor adds a state's time when it leaves it. A collection ends while actors are in the middle of one.
+            spent[actor.state] += now - actor.since
+        return spent
+
+
+def answered_by(loop: ReinforcementLearning) -> int:
+    """Return how many states the policy of a run has answered so far."""
+    assert isinstance(loop.collection.policy, TacticPolicy)
+    return loop.collection.policy.stats.answered
 
 
 def scripted_theorems(split: str, lean_version: str | None = None) -> list[Theorem]:
@@ -251,29 +267,33 @@ def scripted_theorems(split: str, lean_version: str | None = None) -> list[Theor
 def main() -> int:
     """Run `nanoproof.rl` over the script, and write down where the time went."""
     settings = json.loads(os.environ["SCRIPTED_RL"])
-    clock, slots = Clock(), [Slot(settings["tactic_seconds"]) for _ in range(settings["slots"])]
+    clock, slots = Clock(), [Slot(settings["tactic_seconds"])] * settings["slots"]
     lockstep = Lockstep(len(slots)) if settings.get("lockstep") else None
+    alternation = Alternation(**settings["alternate"]) if "alternate" in settings else None
+    engine = SleepingEngine if settings.get("sleeping_network") else Engine
     started = time.perf_counter()
 
     def open_fleet(options: Any, dist: DistInfo) -> Fleet:
         return Fleet(slots, None, "sleeps", EMBEDDED_LEAN)  # type: ignore[arg-type]
 
-    alternation = Alternation(**settings["alternate"]) if "alternate" in settings else None
     step, exchange, update = ReinforcementLearning.step, Collection.exchange, Learner.update
     if alternation is not None:
         step, exchange, update = alternation.step(step), alternation.exchange(exchange), alternation.update  # type: ignore[assignment]
+    # Lockstep is without evaluations, in which an actor that runs out of theorems would stop all others.
+    evaluate = ReinforcementLearning.evaluate if lockstep is None else lambda loop: None
+    # The run is the real one; replaced are Lean, the tactics, what is timed, and what would not fit into lockstep.
     with (
         mock.patch.dict(sets.DATASETS, scripted=scripted_theorems),
         mock.patch.object(rl, "open_fleet", open_fleet),
-        mock.patch.object(factory, "TacticPolicy", NamedTactics),
-        mock.patch.object(factory, "Engine", SleepingEngine if settings.get("sleeping_network") else Engine),
+        mock.patch.object(models, "TacticPolicy", NamedTactics),
+        mock.patch.object(models, "Engine", engine),
         mock.patch.object(NamedTactics, "lockstep", lockstep),
         mock.patch.object(Collection, "gather", clock.timed_collection(Collection.gather)),
         mock.patch.object(Collection, "exchange", clock.timed("exchange", exchange)),
         mock.patch.object(Learner, "update", clock.timed("train", update)),
         mock.patch.object(ReinforcementLearning, "save", clock.timed("save", ReinforcementLearning.save)),
         mock.patch.object(ReinforcementLearning, "step", clock.timed_step(step)),
-        mock.patch.object(ReinforcementLearning, "evaluate", clock.timed("evaluate", _evaluate(lockstep))),
+        mock.patch.object(ReinforcementLearning, "evaluate", clock.timed("evaluate", evaluate)),
         mock.patch.object(ActorPool, "stop", _stop(lockstep)),
     ):
         code = rl.main()
@@ -313,15 +333,16 @@ class Alternation:
             number = len(self.rows)
             self.mode = self.MODES[number // self._block % len(self.MODES)]
             loop.options = replace(loop.options, asynchronous=self.mode == "asynchronous")
+            # After the block without training: from here on all collect as much, so that updates are equal, too.
             if number == self._block:
                 wanted = round(sum(self._collected[1:]) / (self._block - 1))
                 config = loop.collection._config
                 loop.collection._config = replace(config, rl=replace(config.rl, collect_transitions=wanted))
                 loop.collect_seconds = None
-            began, answered = time.perf_counter(), loop.collection.policy.stats.answered
+            began, answered = time.perf_counter(), answered_by(loop)
             step(loop)
             self._collected.append(self._gathered["transitions"])
-            ended = {"ended": time.perf_counter(), "answered": loop.collection.policy.stats.answered - answered}
+            ended = {"ended": time.perf_counter(), "answered": answered_by(loop) - answered}
             self.rows.append({"mode": self.mode, "began": began, **ended, **self._gathered})
 
         return call
@@ -337,13 +358,9 @@ class Alternation:
 
     def update(self, learner: Learner, examples: Sequence[Any], progress: float) -> dict[str, float]:
         """Sleep in place of an update of the learner."""
-        time.sleep(0.0 if self.mode == "ideal" else self._seconds)
+        if self.mode != "ideal":
+            time.sleep(self._seconds)
         return {"loss": 0.0}
-
-
-def _evaluate(lockstep: Lockstep | None) -> Callable[[ReinforcementLearning], None]:
-    """Evaluation, where actors may run out of theorems: not in lockstep."""
-    return ReinforcementLearning.evaluate if lockstep is None else lambda loop: None
 
 
 def _stop(lockstep: Lockstep | None) -> Callable[[ActorPool], None]:

@@ -2,26 +2,19 @@
 
     python -m benchmarks.search [--num-simulations 4000] [--repeats 3] [--json PATH]
 
-Both grow the same tree in the same random world (checked); a run before the timed ones fills the world's tables, which
-the garbage collector then leaves alone. Times are processor times, and the two take turns, so that other work
-on the machine meets both. The more tactics a policy draws the wider the nodes, and the more the plain search adds up.
-Printed besides: how the time of a simulation grows with the tree, and what a node takes in memory and in a file.
+The reference is the search as the papers write it, on one page: at each node it adds up over all children what ours
+keeps. Both grow the same tree in the same random world (checked). Besides: what a node takes in memory and in a file.
 """
 
-import argparse
 import gc
 import json
-import os
-import platform
 import statistics
-import time
 import tracemalloc
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from pathlib import Path
 from sys import getsizeof
-from typing import Any
 
+from benchmarks.measurement import Result, compared, in_turns, plain_parser, processor_seconds, result, write_results
 from nanoproof.lean.types import Branch, Goal, Hypothesis, ProofState, TacticApplied, TacticFailed
 from nanoproof.search.config import PresetName, SearchConfig
 from nanoproof.search.expand import SearchLog, TacticRunner
@@ -33,15 +26,8 @@ from nanoproof.search.tree_json import tree_to_json
 from tests.fakes.world import RandomLean, RandomPolicy, state
 
 PRESETS: tuple[PresetName, ...] = ("default", "alphaproof")
+# The more tactics a policy draws, the wider the nodes, and the more the plain search adds up.
 SAMPLES = (6, 16, 32)
-HARDWARE = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
-
-
-def seconds_of(run: Callable[[], object]) -> float:
-    """Processor time of one call."""
-    started = time.process_time()
-    run()
-    return time.process_time() - started
 
 
 def make_world(samples: int) -> tuple[RandomLean, RandomPolicy]:
@@ -50,7 +36,7 @@ def make_world(samples: int) -> tuple[RandomLean, RandomPolicy]:
     return RandomLean(seed=1, num_states=1_000_000, close=0.0), policy
 
 
-def compare(preset: PresetName, samples: int, num_simulations: int, repeats: int) -> dict[str, Any]:
+def compare(preset: PresetName, samples: int, num_simulations: int, repeats: int) -> Result:
     """Time both searches with the constants of `preset` and a policy that draws `samples` tactics."""
     config = SearchConfig.preset(preset)
     lean, policy = make_world(samples)
@@ -63,58 +49,17 @@ def compare(preset: PresetName, samples: int, num_simulations: int, repeats: int
     def baseline() -> float:
         return float(plain_search(state(0), policy.again(), lean, config, num_simulations)["W"])
 
+    # These two runs fill the world's tables too, which the garbage collector then leaves alone (`freeze`).
     assert abs(ours() - baseline()) < 1e-6 * num_simulations, "the two searches grew different trees"
     gc.collect()
     gc.freeze()
-    seconds = [(seconds_of(ours), seconds_of(baseline)) for _ in range(repeats)]
+    ways = {"ours": partial(processor_seconds, ours), "baseline": partial(processor_seconds, baseline)}
+    seconds = in_turns(ways, repeats)
     gc.unfreeze()
-    rates = [num_simulations / statistics.median(column) for column in zip(*seconds, strict=True)]
-    return {
-        "name": f"search ({preset} constants, {samples} samples of a state)",
-        "ratio": round(rates[0] / rates[1], 2),
-        "ours": round(rates[0]),
-        "baseline": round(rates[1]),
-        "unit": "simulations/s",
-        "hardware": HARDWARE,
-        "details": {"num_simulations": num_simulations, "repeats": repeats},
-    }
-
-
-def growth(preset: PresetName, trees: int = 40) -> dict[str, Any]:
-    """Seconds of a simulation in trees of 20,000 nodes against trees of 100."""
-    config = SearchConfig.preset(preset)
-    lean, policy = make_world(6)
-
-    def mean_seconds(low: int, high: int, tree: int) -> float:
-        """Over the simulations that take a tree from `low` to `high` nodes; a first search fills the tables."""
-        marks: list[tuple[float, int]] = []
-        for _ in range(2):
-            log = SearchLog()
-
-            def mark(log: SearchLog = log) -> bool:
-                if log.counts.nodes >= low:
-                    marks.append((time.process_time(), log.counts.simulations))
-                    return log.counts.nodes >= high
-                return False
-
-            marks.clear()
-            search(or_node(state(tree)), policy.again(), lean, config, 1 << 30, log, mark)
-            gc.collect()
-            gc.freeze()
-        gc.unfreeze()
-        return (marks[-1][0] - marks[0][0]) / (marks[-1][1] - marks[0][1])
-
-    small = statistics.mean(mean_seconds(100, 300, tree) for tree in range(trees))
-    large = statistics.mean(mean_seconds(20_000, 22_000, tree) for tree in range(3))
-    return {
-        "name": f"search, a simulation at 20,000 nodes against one at 100 ({preset} constants)",
-        "ratio": round(large / small, 2),
-        "ours": round(1e6 * large, 1),
-        "baseline": round(1e6 * small, 1),
-        "unit": "us",
-        "hardware": HARDWARE,
-        "details": {"small_trees": trees, "large_trees": 3},
-    }
+    rate, plain = (num_simulations / statistics.median(seconds[way]) for way in ways)
+    details = {"num_simulations": num_simulations, "repeats": repeats}
+    name = f"search ({preset} constants, {samples} samples of a state)"
+    return result(name, "simulations/s", round(rate), round(plain), round(rate / plain, 2), details)
 
 
 class FreshLean:
@@ -124,13 +69,14 @@ class FreshLean:
         self._lean = lean
 
     def apply(self, branch: Branch, tactics: Sequence[str]) -> list[TacticApplied | TacticFailed]:
+        # The world knows its states by their targets alone.
         named = Branch(ProofState((Goal(branch.state.goals[0].type),)))
-        return [
-            TacticApplied(tuple(Branch(self._fresh(b.state.goals[0].type)) for b in result.branches))
-            if isinstance(result, TacticApplied)
-            else result
-            for result in self._lean.apply(named, tactics)
-        ]
+        answers: list[TacticApplied | TacticFailed] = []
+        for answer in self._lean.apply(named, tactics):
+            if isinstance(answer, TacticApplied):
+                answer = TacticApplied(tuple(Branch(self._fresh(b.state.goals[0].type)) for b in answer.branches))
+            answers.append(answer)
+        return answers
 
     @staticmethod
     def _fresh(target: str) -> ProofState:
@@ -150,20 +96,22 @@ class TargetPolicy:
 
 def strings_of(root: Node) -> int:
     """Bytes of all strings that a tree holds, each object once."""
+    # Strings are left out of a node's size: they are as long as Lean's states, which the random world makes up.
     texts: dict[int, str] = {}
 
-    def add(*found: str | None) -> None:
-        texts.update((id(text), text) for text in found if text is not None)
+    def add(*parts: str | None) -> None:
+        for text in parts:
+            if text is not None:
+                texts[id(text)] = text
 
     for node in walk(root):
         add(node.state, *node.key, node.tactic, *node.spellings, *node.known)
-        for goal in node.branch.state.goals if node.branch is not None else ():
-            add(
-                goal.type,
-                goal.tag,
-                goal.untagged_text,
-                *(part for h in goal.hypotheses for part in (h.user_name, h.type)),
-            )
+        if node.branch is None:
+            continue
+        for goal in node.branch.state.goals:
+            add(goal.type, goal.tag, goal.untagged_text)
+            for hypothesis in goal.hypotheses:
+                add(hypothesis.user_name, hypothesis.type)
     return sum(getsizeof(text) for text in texts.values())
 
 
@@ -173,6 +121,7 @@ def grow(lean: TacticRunner, policy: Policy, config: SearchConfig, num_simulatio
         policy = policy.again()
     root, log = or_node(state(0)), SearchLog()
     search(root, policy, lean, config, num_simulations, log)
+    # What Lean refused is of the attempt's record, and no part of the tree.
     log.failed_tactics.clear()
     return root, log
 
@@ -181,73 +130,55 @@ def python_bytes(grow: Callable[[], object]) -> int:
     """Bytes that are still held after a call; what it returns counts."""
     gc.collect()
     tracemalloc.start()
-    result = grow()
+    kept = grow()
     gc.collect()
-    held = tracemalloc.get_traced_memory()[0]
+    size = tracemalloc.get_traced_memory()[0]
     tracemalloc.stop()
-    del result
-    return held
+    del kept
+    return size
 
 
-def drop_texts(stored: dict[str, Any]) -> dict[str, Any]:
-    """Return a stored tree without the texts of its states and tactics."""
-    return {**stored, "states": [], "tactics": []}
-
-
-def memory(preset: PresetName, num_simulations: int) -> dict[str, Any]:
+def memory(preset: PresetName, num_simulations: int) -> Result:
     """Measure bytes of Python memory per node beside strings, of the tree alone and with Lean's branches."""
     config = SearchConfig.preset(preset)
     lean, policy = make_world(6)
     root, log = grow(lean, policy, config, num_simulations)
     alone = python_bytes(lambda: grow(lean, policy, config, num_simulations)) / log.counts.nodes
+    # The tree alone shares its branches with the world's tables; what a run keeps has Lean's own objects too.
     fresh = FreshLean(lean)
     kept: list[tuple[Node, SearchLog]] = []
-    held = python_bytes(lambda: kept.append(grow(fresh, TargetPolicy(policy), config, num_simulations)))
+    size = python_bytes(lambda: kept.append(grow(fresh, TargetPolicy(policy), config, num_simulations)))
     [(root, log)] = kept
     nodes = log.counts.nodes
-    beside = (held - strings_of(root)) / nodes
-    return {
-        "name": f"search, memory of a node beside its strings ({preset} constants)",
-        "ratio": round(1024 / beside, 2),
-        "ours": round(beside),
-        "baseline": 1024,
-        "unit": "bytes",
-        "hardware": HARDWARE,
-        "details": {
-            "nodes": nodes,
-            "without_branches": round(alone),
-            "with_strings": round(held / nodes),
-            "estimate_of_max_tree_mbytes": round(log.counts.tree_bytes / nodes),
-            "stored_bytes": round(len(json.dumps(tree_to_json(root))) / nodes),
-            "stored_bytes_beside_texts": round(len(json.dumps(drop_texts(tree_to_json(root)))) / nodes),
-        },
+    beside = (size - strings_of(root)) / nodes
+    stored = tree_to_json(root)
+    without_texts = {**stored, "states": [], "tactics": []}
+    details = {
+        "nodes": nodes,
+        "without_branches": round(alone),
+        "with_strings": round(size / nodes),
+        "estimate_of_max_tree_mbytes": round(log.counts.tree_bytes / nodes),
+        "stored_bytes": round(len(json.dumps(stored)) / nodes),
+        "stored_bytes_beside_texts": round(len(json.dumps(without_texts)) / nodes),
     }
-
-
-def measures(num_simulations: int, repeats: int) -> Iterator[Callable[[], dict[str, Any]]]:
-    """Yield the measurements in their order."""
-    for preset in PRESETS:
-        for samples in SAMPLES:
-            yield partial(compare, preset, samples, num_simulations, repeats)
-        yield partial(growth, preset)
-        yield partial(memory, preset, num_simulations)
+    # The baseline is a bound: with a kilobyte for each, the 200,000 nodes of the largest search are 200 MB.
+    name = f"search, memory of a node beside its strings ({preset} constants)"
+    return result(name, "bytes", round(beside), 1024, round(1024 / beside, 2), details)
 
 
 def main(argv: list[str] | None = None) -> int:
     """Run the benchmark and write its results."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = plain_parser(__doc__)
     parser.add_argument("--num-simulations", type=int, default=4000)
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--json", type=Path, help="write the results to this file")
     args = parser.parse_args(argv)
     results = []
-    for measure in measures(args.num_simulations, args.repeats):
-        result = measure()
-        against = f"{result['ours']} against {result['baseline']} {result['unit']}, {result['ratio']}x"
-        print(f"{result['name']}: {against}  {result['details']}", flush=True)
-        results.append(result)
-    if args.json is not None:
-        args.json.write_text(json.dumps(results, indent=2) + "\n")
+    for preset in PRESETS:
+        parts = [partial(compare, preset, samples, args.num_simulations, args.repeats) for samples in SAMPLES]
+        for measure in (*parts, partial(memory, preset, args.num_simulations)):
+            results.append(measure())
+            print(f"{compared(results[-1])}  {results[-1]['details']}", flush=True)
+    write_results(args.json, results)
     return 0
 
 

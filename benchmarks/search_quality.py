@@ -1,6 +1,6 @@
 """Compare settings of the search: theorems solved, and what that cost, with paired tests.
 
-    python -m benchmarks.search_quality --model-path sft/<run> --output-dir /tmp/quality [--json PATH] [--markdown PATH]
+    python -m benchmarks.search_quality --model-path sft/<run> --output-dir /tmp/quality [--json PATH]
     python -m benchmarks.search_quality ... --table arms.txt --variants full no-value --search-finishers none
 
 An arm is a setting: an entry `name: flags` of VARIANTS, CANDIDATES or a `--table`. Each is scored by
@@ -11,20 +11,21 @@ come after them.
 """
 
 import argparse
-import json
 import resource
 import shlex
 import subprocess
 import sys
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from typing import Any
 
+from benchmarks.measurement import Result, first_line, result, write_results
 from nanoproof.common.config import Parser, add_flags, check, from_args, opt, to_dict, validate
 from nanoproof.common.errors import UserError, run_main
-from nanoproof.common.files import atomic_write_json, atomic_write_text, read_json
+from nanoproof.common.files import atomic_write_json, read_json
 from nanoproof.evaluation.compare import Evaluated, compare, compare_rates, read_evaluation
 from nanoproof.evaluation.summary import wilson
 from nanoproof.prover.attempt import Attempt
@@ -43,15 +44,9 @@ VARIANTS = {
 """The arms of the ablation in docs/experiments.md."""
 
 CANDIDATES = {
-    "first-play-parent": "--search-unvisited-penalty 0",
     "dead-ends-1": "--search-dead-end-expansions 1",
-    "dead-ends-3": "--search-dead-end-expansions 3",
-    "no-legal-40": "--search-no-legal-value -40",
-    "best-first-finisher-2": "--search-algorithm best-first --search-finisher-logprob -2",
-    "best-first-value-0.3": "--search-algorithm best-first --search-value-weight 0.3",
-    "best-first-value-1": "--search-algorithm best-first --search-value-weight 1",
 }
-"""Arms of single options that are off by default (docs/search.md)."""
+"""Arms of single options that are off by default (docs/search.md); a `--table` names others."""
 
 SEEDLESS = "solver-only"
 """A policy that draws nothing: one seed is all seeds, and there is no network."""
@@ -72,7 +67,6 @@ class QualityOptions:
     num_simulations: int = opt(64, "Simulations for each theorem.", min=1)
     split: str = opt("test", "Which theorems of the sets.", choices=("valid", "test"))
     json: str | None = opt(None, "Write the figures to this file.")
-    markdown: str | None = opt(None, "Write the table to this file.")
 
     def __post_init__(self) -> None:
         validate(self, "quality")
@@ -99,24 +93,33 @@ def _slug(name: str) -> str:
 
 def read_arms(options: QualityOptions) -> dict[str, str]:
     """Return the flags of the arms to compare, the baseline first. Raises UserError for what is none."""
-    table: dict[str, str] = {}
-    if options.table is not None:
-        try:
-            lines = Path(options.table).read_text().splitlines()
-        except OSError as error:
-            raise UserError(f"--table {options.table}: {error.strerror}") from error
-        for line in lines:
-            text = line.partition("#")[0].strip()
-            name, colon, flags = text.partition(":")
-            if text and (not colon or not name.strip() or "/" in name):
-                raise UserError(f"--table {options.table}: not a line `name: flags`: {line.strip()[:80]}")
-            if text:
-                table[name.strip()] = flags.strip()
-    known = {name: f"{TREE_SEARCH} {flags}".rstrip() for name, flags in {**VARIANTS, **CANDIDATES, **table}.items()}
-    names = list(dict.fromkeys((options.baseline, *(options.variants or table or VARIANTS))))
+    table = read_table(options.table)
+    known = {**VARIANTS, **CANDIDATES, **table}
+    names = dict.fromkeys((options.baseline, *(options.variants or table or VARIANTS)))
     unknown = [name for name in names if name not in known]
     check(not unknown, f"no such arm: {', '.join(unknown)}; there are {', '.join(known)}")
-    return {name: known[name] for name in names}
+    return {name: f"{TREE_SEARCH} {known[name]}".rstrip() for name in names}
+
+
+def read_table(file: str | None) -> dict[str, str]:
+    """Return the flags of the arms of a `--table`. Raises UserError for a line that is none."""
+    table: dict[str, str] = {}
+    if file is None:
+        return table
+    try:
+        lines = Path(file).read_text().splitlines()
+    except OSError as error:
+        raise UserError(f"--table {file}: {error.strerror}") from error
+    for line in lines:
+        text = line.partition("#")[0].strip()
+        if not text:
+            continue
+        name, colon, flags = text.partition(":")
+        # A name is a folder's, too.
+        if not colon or not name.strip() or "/" in name:
+            raise UserError(f"--table {file}: not a line `name: flags`: {line.strip()[:80]}")
+        table[name.strip()] = flags.strip()
+    return table
 
 
 def check_output_dir(options: QualityOptions, arms: Mapping[str, str], extra: list[str]) -> None:
@@ -127,9 +130,10 @@ def check_output_dir(options: QualityOptions, arms: Mapping[str, str], extra: li
     names = ("max_theorems", "num_simulations", "split")
     ours = {**{name: to_dict(options)[name] for name in names}, "prover_eval": extra}
     path = Path(options.output_dir) / "quality.json"
-    before: dict[str, Any] = read_json(path) if path.exists() else {}
+    before: dict[str, Any] = read_json(path) if path.exists() else {**ours, "arms": {}}
     theirs = before.get("arms", {})
-    changed = [name for name in ours if before and before.get(name) != ours[name]]
+    # With another budget in some of the cells, a comparison would be of the budgets.
+    changed = [name for name in ours if before.get(name) != ours[name]]
     changed += [f"arm {name}" for name in arms if theirs.get(name, arms[name]) != arms[name]]
     if changed:
         raise UserError(f"--output-dir {options.output_dir} holds evaluations with other options: {', '.join(changed)}")
@@ -142,7 +146,21 @@ def cells_of(arm: str, flags: str, options: QualityOptions) -> list[Cell]:
     if SEEDLESS in shlex.split(flags):
         return [Cell(arm, None, dataset, options.seeds[0]) for dataset in options.datasets]
     models = options.model_path or (None,)
-    return [Cell(arm, *each) for each in product(models, options.datasets, options.seeds)]
+    return [Cell(arm, *place) for place in product(models, options.datasets, options.seeds)]
+
+
+def command_of(cell: Cell, flags: str, options: QualityOptions, path: Path) -> list[str]:
+    """Return the command that makes the evaluation of a cell, but for the flags that all arms have."""
+    command = [sys.executable, "-m", "scripts.prover_eval", "--datasets", cell.dataset, "--continue"]
+    command += ["--split", options.split, "--seed", str(cell.seed)]
+    command += ["--num-simulations", str(options.num_simulations), "--output-dir", str(path)]
+    if options.max_theorems is not None:
+        command += ["--max-theorems", str(options.max_theorems)]
+    if cell.model is not None:
+        command += ["--model-path", cell.model]
+    elif SEEDLESS not in flags:
+        command += ["--policy", "uniform"]
+    return command
 
 
 def evaluate(cell: Cell, flags: str, options: QualityOptions, extra: list[str]) -> Evaluated:
@@ -154,15 +172,8 @@ def evaluate(cell: Cell, flags: str, options: QualityOptions, extra: list[str]) 
     path = Path(options.output_dir) / cell.arm / cell.key
     cost = path.with_name(path.name + ".cost.json")
     if not (path / "summary.json").exists():
-        command = [
-            *(sys.executable, "-m", "scripts.prover_eval", "--datasets", cell.dataset, "--continue"),
-            *("--split", options.split, "--seed", str(cell.seed)),
-            *("--num-simulations", str(options.num_simulations), "--output-dir", str(path)),
-            *(("--max-theorems", str(options.max_theorems)) if options.max_theorems is not None else ()),
-            *(("--model-path", cell.model) if cell.model is not None else ()),
-            *(("--policy", "uniform") if cell.model is None and SEEDLESS not in flags else ()),
-            *(*extra, *shlex.split(flags)),
-        ]
+        # Those of the arm last, as the last of two flags counts.
+        command = [*command_of(cell, flags, options, path), *extra, *shlex.split(flags)]
         print(f"== {cell.arm} ({flags or 'no flags'}), {cell.key}", flush=True)
         spent = read_json(cost)["processor_seconds"] if cost.exists() else 0.0
         cost.parent.mkdir(parents=True, exist_ok=True)
@@ -175,9 +186,9 @@ def evaluate(cell: Cell, flags: str, options: QualityOptions, extra: list[str]) 
                 atomic_write_json(cost, {"processor_seconds": round(spent + _processor_seconds() - before, 1)})
         if code != 0:
             raise UserError(f"{cell.arm}, {cell.key}: prover_eval ended with status {code}; start again to go on")
-    found = read_evaluation(path)
+    evaluation = read_evaluation(path)
     processor = read_json(cost)["processor_seconds"] if cost.exists() else None
-    return Evaluated(path, {**found.summary, "processor_seconds": processor}, found.attempts)
+    return Evaluated(path, {**evaluation.summary, "processor_seconds": processor}, evaluation.attempts)
 
 
 def _processor_seconds() -> float:
@@ -191,9 +202,8 @@ def over_sets(runs: Mapping[Cell, Evaluated]) -> dict[str, Evaluated]:
     merged: dict[str, Evaluated] = {}
     for cell, run in runs.items():
         key = f"{_slug(cell.model or 'none')}/seed_{cell.seed}"
-        before = merged.get(key)
-        attempts = {**(before.attempts if before else {}), **run.attempts}
-        merged[key] = Evaluated(run.path, before.summary if before else run.summary, attempts)
+        before = merged.get(key, run)
+        merged[key] = Evaluated(run.path, before.summary, {**before.attempts, **run.attempts})
     return merged
 
 
@@ -203,43 +213,60 @@ def arm_row(arm: str, flags: str, runs: Mapping[Cell, Evaluated], baseline: Mapp
     An arm without networks and seeds is compared with each run of the baseline.
     """
     ours, theirs = over_sets(runs), over_sets(baseline)
-    if SEEDLESS in shlex.split(flags):
-        pairs = [compare(theirs[key], next(iter(ours.values()))) for key in theirs]
-    elif any(SEEDLESS in str(run.summary.get("policy")) for run in theirs.values()):
-        pairs = [compare(next(iter(theirs.values())), run) for run in ours.values()]
-    else:
-        pairs = [compare(theirs[key], run) for key, run in ours.items()]
-    attempts = [attempt for run in runs.values() for attempt in run.attempts.values()]
-    solved, total = sum(attempt.outcome == "proven" for attempt in attempts), len(attempts)
-    low, high = wilson(solved, total)
-    processor = [run.summary["processor_seconds"] for run in runs.values()]
+    base_is_seedless = any(SEEDLESS in str(run.summary.get("policy")) for run in theirs.values())
+    # Whichever of both draws nothing has one run, which stands for every network and seed of the other.
+    only_baseline, only_variant, p_values = 0, 0, []
+    for key in theirs if SEEDLESS in shlex.split(flags) else ours:
+        first = theirs.get(key)
+        if first is None or base_is_seedless:
+            first = next(iter(theirs.values()))
+        pair = compare(first, ours.get(key) or next(iter(ours.values())))
+        only_baseline += pair["cells"]["only_first"]
+        only_variant += pair["cells"]["only_second"]
+        p_values.append(pair["p"])
+    attempts: list[Attempt] = []
+    solved, theorems, errors = {}, {}, 0
+    for cell, run in runs.items():
+        attempts += run.attempts.values()
+        outcomes = Counter(attempt.outcome for attempt in run.attempts.values())
+        solved[cell.key], theorems[cell.key] = outcomes["proven"], outcomes.total()
+        errors += outcomes["error"]
+    total = len(attempts)
+    rate = sum(solved.values()) / max(1, total)
+    low, high = wilson(sum(solved.values()), total)
     return {
         "variant": arm,
         "flags": flags,
-        "solved": {
-            cell.key: sum(attempt.outcome == "proven" for attempt in run.attempts.values())
-            for cell, run in runs.items()
-        },
-        "theorems": {cell.key: len(run.attempts) for cell, run in runs.items()},
-        "errors": sum(attempt.outcome == "error" for attempt in attempts),
-        "rate": solved / max(1, total),
+        "solved": solved,
+        "theorems": theorems,
+        "errors": errors,
+        "rate": rate,
         "low": low,
         "high": high,
-        "per_theorem": {
-            **{name: _mean(attempts, "counts", name) for name in ("simulations", "tactic_samples", "tactics_run")},
-            **{f"{name}_seconds": _mean(attempts, "seconds", name) for name in ("lean", "policy")},
-            "processor_seconds": None if None in processor else sum(processor) / max(1, total),
-            "wall_seconds": sum(run.summary["seconds"] for run in runs.values()) / max(1, total),
-        },
-        "only_baseline": sum(pair["cells"]["only_first"] for pair in pairs),
-        "only_variant": sum(pair["cells"]["only_second"] for pair in pairs),
-        "mcnemar_p": [pair["p"] for pair in pairs],
+        "per_theorem": costs(attempts, [run.summary for run in runs.values()]),
+        "only_baseline": only_baseline,
+        "only_variant": only_variant,
+        "mcnemar_p": p_values,
         "paired": compare_rates(theirs, ours),
     }
 
 
-def _mean(attempts: list[Attempt], field: str, name: str) -> float:
-    return sum(getattr(attempt, field).get(name, 0) for attempt in attempts) / max(1, len(attempts))
+def costs(attempts: list[Attempt], summaries: list[dict[str, Any]]) -> dict[str, float | None]:
+    """Return what a theorem cost in the mean, over all runs of an arm."""
+    # Equal simulations are not equal costs: an arm may draw more tactics for each, or have more of them refused.
+    sums: defaultdict[str, float] = defaultdict(float)
+    for attempt in attempts:
+        for name in ("simulations", "tactic_samples", "tactics_run"):
+            sums[name] += attempt.counts.get(name, 0)
+        for name in ("lean", "policy"):
+            sums[f"{name}_seconds"] += attempt.seconds.get(name, 0.0)
+    processor = [summary["processor_seconds"] for summary in summaries]
+    sums["processor_seconds"] = 0.0 if None in processor else sum(processor)
+    sums["wall_seconds"] = sum(summary["seconds"] for summary in summaries)
+    means: dict[str, float | None] = {name: value / max(1, len(attempts)) for name, value in sums.items()}
+    if None in processor:
+        means["processor_seconds"] = None
+    return means
 
 
 def markdown(rows: list[dict[str, Any]], baseline: str) -> str:
@@ -249,55 +276,45 @@ def markdown(rows: list[dict[str, Any]], baseline: str) -> str:
         "| samples | tactics | Lean s | policy s | processor s |",
         "|---|---|---|---|---|---|---|---|---|---|---|---|---|",
     ]
-    for r in rows:
-        against = ["", "", ""]
-        if r["variant"] != baseline:
-            paired = r["paired"]
-            against = [
-                f"{100 * paired['difference']:+.1f}",
-                f"{r['only_baseline']} / {r['only_variant']}",
-                f"{paired['p']:.2g}",
-            ]
-        totals = ", ".join(map(str, dict.fromkeys(r["theorems"].values())))
-        cost = r["per_theorem"]
-        processor = cost["processor_seconds"]
-        cells = [
-            r["variant"] + (f" ({r['errors']} errors)" if r["errors"] else ""),
-            f"`{r['flags']}`" if r["flags"] else "",
-            f"{', '.join(map(str, r['solved'].values()))} of {totals}",
-            f"{100 * r['rate']:.1f}% ({100 * r['low']:.1f}-{100 * r['high']:.1f}%)",
-            *against,
-            *(f"{cost[name]:.1f}" for name in ("simulations", "tactic_samples", "tactics_run")),
-            *(f"{cost[name]:.2f}" for name in ("lean_seconds", "policy_seconds")),
-            "" if processor is None else f"{processor:.2f}",
-        ]
+    for row in rows:
+        name = row["variant"] + (f" ({row['errors']} errors)" if row["errors"] else "")
+        flags = f"`{row['flags']}`" if row["flags"] else ""
+        totals = ", ".join(map(str, dict.fromkeys(row["theorems"].values())))
+        cells = [name, flags, f"{', '.join(map(str, row['solved'].values()))} of {totals}"]
+        cells.append(f"{100 * row['rate']:.1f}% ({100 * row['low']:.1f}-{100 * row['high']:.1f}%)")
+        if row["variant"] == baseline:
+            cells += ["", "", ""]
+        else:
+            paired = row["paired"]
+            cells += [f"{100 * paired['difference']:+.1f}", f"{row['only_baseline']} / {row['only_variant']}"]
+            cells.append(f"{paired['p']:.2g}")
+        cost = row["per_theorem"]
+        processor = "" if cost["processor_seconds"] is None else f"{cost['processor_seconds']:.2f}"
+        cells += [f"{cost['simulations']:.1f}", f"{cost['tactic_samples']:.1f}", f"{cost['tactics_run']:.1f}"]
+        cells += [f"{cost['lean_seconds']:.2f}", f"{cost['policy_seconds']:.2f}", processor]
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
 
 
-def to_results(rows: list[dict[str, Any]], options: QualityOptions) -> list[dict[str, Any]]:
+def to_results(rows: list[dict[str, Any]], options: QualityOptions) -> list[Result]:
     """Return the figures in the form of all benchmarks: an arm is ours, the baseline the baseline."""
-    base = next(r for r in rows if r["variant"] == options.baseline)
+    base = rows[0]["rate"]  # the baseline is the first of the arms
     given = {name: to_dict(options)[name] for name in ("model_path", "datasets", "split", "num_simulations", "seeds")}
-    return [
-        {
-            "name": f"search quality: {r['variant']} against {options.baseline}",
-            "ratio": round(r["rate"] / base["rate"], 3) if base["rate"] else None,
-            "ours": round(r["rate"], 4),
-            "baseline": round(base["rate"], 4),
-            "unit": "theorems solved",
-            "hardware": "",
-            "details": {**r, **given},
-        }
-        for r in rows
-    ]
+    results = []
+    for row in rows:
+        name = f"search quality: {row['variant']} against {options.baseline}"
+        ratio = round(row["rate"] / base, 3) if base else None
+        ours, unit, details = round(row["rate"], 4), "theorems solved", {**row, **given}
+        # What is solved does not depend on the machine.
+        results.append(result(name, unit, ours, round(base, 4), ratio, details, hardware=""))
+    return results
 
 
 def parse_args(argv: list[str] | None) -> tuple[QualityOptions, list[str]]:
     """Parse our options; return them with the flags for `scripts.prover_eval`."""
     parser = Parser(
         prog="python -m benchmarks.search_quality",
-        description=(__doc__ or "").splitlines()[0],
+        description=first_line(__doc__),
         epilog="Other flags are handed to scripts.prover_eval.",
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
@@ -311,17 +328,16 @@ def main(argv: list[str] | None = None) -> int:
     options, extra = parse_args(argv)
     arms = read_arms(options)
     check_output_dir(options, arms, extra)
-    runs: dict[str, dict[Cell, Evaluated]] = {arm: {} for arm in arms}
-    cells = [cell for arm, flags in arms.items() for cell in cells_of(arm, flags, options)]
+    runs: defaultdict[str, dict[Cell, Evaluated]] = defaultdict(dict)
+    cells: list[Cell] = []
+    for arm, flags in arms.items():
+        cells += cells_of(arm, flags, options)
+    # Seed by seed, so that who stops it early has all arms with the first of them.
     for cell in sorted(cells, key=lambda cell: options.seeds.index(cell.seed)):
         runs[cell.arm][cell] = evaluate(cell, arms[cell.arm], options, extra)
     rows = [arm_row(arm, flags, runs[arm], runs[options.baseline]) for arm, flags in arms.items()]
-    table = markdown(rows, options.baseline)
-    print(f"\n{table}")
-    if options.markdown is not None:
-        atomic_write_text(Path(options.markdown), table)
-    if options.json is not None:
-        atomic_write_text(Path(options.json), json.dumps(to_results(rows, options), indent=2) + "\n")
+    print(f"\n{markdown(rows, options.baseline)}")
+    write_results(options.json, to_results(rows, options))
     return 0
 
 

@@ -6,13 +6,15 @@ python -m benchmarks.train --device cpu --depth 2 --aspect-ratio 32 --head-dim 3
 """
 
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 
+from benchmarks.measurement import parser_of, write_results
 from benchmarks.train_device import DeviceOptions, markdown, measure_device
 from benchmarks.train_sft import SFTComparison, compare_all
-from nanoproof.common.config import Parser, add_flags, from_args, opt, options_of, validate
+from nanoproof.common.config import from_args, opt, options_of, validate
 from nanoproof.common.errors import UserError, run_main
-from nanoproof.common.files import atomic_write_json, atomic_write_text
+from nanoproof.common.files import atomic_write_text
 
 
 @dataclass(frozen=True)
@@ -31,8 +33,8 @@ class TrainBenchmark:
 
 def check_flags(options: TrainBenchmark, given: set[str]) -> None:
     """Refuse flags of the measurement that is not run."""
-    of_device = {option.dest for option in options_of(DeviceOptions)} | {"markdown"}
-    of_comparison = {option.dest for option in options_of(SFTComparison)}
+    of_device = {"markdown", *map(attrgetter("dest"), options_of(DeviceOptions))}
+    of_comparison = set(map(attrgetter("dest"), options_of(SFTComparison)))
     if options.device is None and given & of_device:
         flag = min(given & of_device).replace("_", "-")
         raise UserError(f"--{flag} needs --device")
@@ -44,18 +46,16 @@ def check_flags(options: TrainBenchmark, given: set[str]) -> None:
 
 def main(argv: list[str] | None = None) -> int:
     """Run the benchmark and write its results."""
-    parser = Parser(prog="python -m benchmarks.train", description=(__doc__ or "").splitlines()[0])
-    for group in (TrainBenchmark, SFTComparison, DeviceOptions):
-        add_flags(parser, group)
+    parser = parser_of("train", __doc__, TrainBenchmark, SFTComparison, DeviceOptions)
     args = parser.parse_args(argv)
     options = from_args(TrainBenchmark, args)
     check_flags(options, {name for name, value in vars(args).items() if value != parser.get_default(name)})
     if options.device is None:
         results = compare_all(from_args(SFTComparison, args))
-        for result in results:
+        for row in results:
             print(
-                f"{result['name']}: {result['ours']} {result['unit']} against {result['baseline']} plain, "
-                f"ratio {result['ratio']} ({result['hardware']})"
+                f"{row['name']}: {row['ours']} {row['unit']} against {row['baseline']} plain, "
+                f"ratio {row['ratio']} ({row['hardware']})"
             )
     else:
         results = measure_device(options.device, from_args(DeviceOptions, args))
@@ -63,8 +63,7 @@ def main(argv: list[str] | None = None) -> int:
         print(table)
         if options.markdown is not None:
             atomic_write_text(Path(options.markdown), table + "\n")
-    if options.json is not None:
-        atomic_write_json(Path(options.json), results)
+    write_results(options.json, results)
     return 0
 
 

@@ -10,10 +10,12 @@ import random
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal
 
 import torch
 
+from benchmarks.hardware import synchronize
 from benchmarks.plain_sft import plain_gradients
 from benchmarks.train_sft import leantree_like
 from nanoproof.common.config import change, group, opt, validate
@@ -114,14 +116,14 @@ def seconds_of(step: Callable[[int], object], device: torch.device, count: int) 
     """Mean seconds of a step, after the warm-up; memory is counted from there."""
     for index in range(WARM_UP):
         step(index)
+    synchronize(device)
     if device.type == "cuda":
-        torch.cuda.synchronize(device)
         torch.cuda.reset_peak_memory_stats(device)
+    # Over all steps and not one by one: a device works on while the next step is launched, as in a run.
     started = time.perf_counter()
     for index in range(count):
         step(WARM_UP + index)
-    if device.type == "cuda":
-        torch.cuda.synchronize(device)
+    synchronize(device)
     return (time.perf_counter() - started) / count
 
 
@@ -132,6 +134,7 @@ def pretrain(compute: Compute, dist: DistInfo, options: DeviceOptions) -> dict[s
     shape = (options.device_batch_size, options.network.sequence_len)
 
     def step(index: int) -> None:
+        # Made within the step: a loader's threads make batches beside it, and random tokens cost next to nothing.
         batches = []
         for _ in range(options.accumulation):
             tokens_BT = torch.randint(options.network.vocab_size, shape)
@@ -178,6 +181,8 @@ def finetune(compute: Compute, dist: DistInfo, options: DeviceOptions) -> dict[s
         train_step(model, optimizer, batch, 0.1, settings, dist)
 
     seconds = seconds_of(step, dist.device, options.timed_steps)
+    # By the pairs of positions that see each other and by the targets that have logits: padding and what is masked is
+    # no work that was wanted, so that a path that computes it anyway has the smaller share.
     packed = pack(steps[0], options.network.sequence_len, tokenizer.pad)
     layers = [0] * options.network.depth
     for row in packed.split(1):
@@ -219,21 +224,11 @@ def attention_alone(compute: Compute, dist: DistInfo, options: DeviceOptions) ->
     packed = pack(leantree_like(tokenizer, 12 * rows, rng), options.network.sequence_len, tokenizer.pad).rows(0, rows)
     layout = packed.to(dist.device).layout()
     rows = packed.tokens.shape[0]
-    q_BTHD, k_BTHD, v_BTHD = (
-        torch.randn(
-            rows,
-            options.network.sequence_len,
-            config.num_heads,
-            config.head_dim,
-            device=dist.device,
-            dtype=dist.dtype,
-            requires_grad=True,
-        )
-        for _ in range(3)
-    )
-    attend = make_path(compute.attention).open(
-        [options.network.sequence_len], layout, (rows, options.network.sequence_len), dist.device
-    )
+    length = options.network.sequence_len
+    shape = (rows, length, config.num_heads, config.head_dim)
+    make = partial(torch.randn, shape, device=dist.device, dtype=dist.dtype, requires_grad=True)
+    q_BTHD, k_BTHD, v_BTHD = make(), make(), make()
+    attend = make_path(compute.attention).open([length], layout, (rows, length), dist.device)
 
     def step(index: int) -> None:
         attend(0, q_BTHD, k_BTHD, v_BTHD).sum().backward()

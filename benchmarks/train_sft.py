@@ -4,16 +4,15 @@ The same transitions, weights and optimizer; before anything is timed, losses an
 Both ways take turns, step by step, and medians count, so that other load on the machine falls on both.
 """
 
-import os
-import platform
 import random
 import statistics
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 
+from benchmarks import measurement
+from benchmarks.measurement import Result, Spent, in_turns, result, rounded, spent
 from benchmarks.plain_sft import plain_gradients, plain_rows
 from nanoproof.common.config import opt, to_dict, validate
 from nanoproof.common.distributed import DistInfo, init_distributed
@@ -53,16 +52,13 @@ def leantree_like(tokenizer: Tokenizer, count: int, rng: random.Random) -> list[
     def text(low: int, high: int) -> list[int]:
         return [rng.randrange(tokenizer.num_text_tokens) for _ in range(rng.randint(low, high))]
 
-    return [
-        Example(
-            [tokenizer.bos, *text(100, 300)],
-            [
-                Continuation([tokenizer.tactic, *text(10, 20), tokenizer.eos], "tactic"),
-                Continuation([tokenizer.value, rng.choice(tokenizer.bins)], "value"),
-            ],
-        )
-        for _ in range(count)
-    ]
+    examples = []
+    for _ in range(count):
+        state = [tokenizer.bos, *text(100, 300)]
+        tactic = Continuation([tokenizer.tactic, *text(10, 20), tokenizer.eos], "tactic")
+        value = Continuation([tokenizer.value, rng.choice(tokenizer.bins)], "value")
+        examples.append(Example(state, [tactic, value]))
+    return examples
 
 
 def nanolean_examples() -> tuple[Tokenizer, list[Example]]:
@@ -88,13 +84,17 @@ def make_model(dist: DistInfo) -> GPT:
 
 def gradients(model: GPT) -> dict[str, torch.Tensor]:
     """Copies of all gradients, which are then forgotten."""
-    found = {name: parameter.grad.clone() for name, parameter in model.named_parameters() if parameter.grad is not None}
+    copies = {}
+    for name, parameter in model.named_parameters():
+        if parameter.grad is not None:
+            copies[name] = parameter.grad.clone()
     model.zero_grad()
-    return found
+    return copies
 
 
 def assert_same(model: GPT, examples: list[Example], dist: DistInfo, pad: int) -> dict[str, float]:
     """Raise AssertionError unless both ways give the same loss and gradients; the differences."""
+    # A fast way that learns something else would be no faster way to do the same.
     batch = pack(examples, BATCH.row_length, pad)
     norms, weights = Normalizers.of(batch), LossWeights(BATCH.value_weight)
     losses = []
@@ -113,29 +113,23 @@ def assert_same(model: GPT, examples: list[Example], dist: DistInfo, pad: int) -
     return {"loss": loss_difference, "gradient": gradient_difference}
 
 
-def timed(run: Callable[[], object]) -> tuple[float, float]:
-    """Seconds that `run` takes, and seconds of processor time, which other load on the machine does not lengthen."""
-    started, used = time.perf_counter(), time.process_time()
-    run()
-    return time.perf_counter() - started, time.process_time() - used
+def computed_tokens(examples: list[Example], pad: int) -> dict[str, int]:
+    """Return how many tokens both ways compute for some examples, padding included: what the ratio comes from."""
+    rows, plain = plain_rows(examples), 0
+    for start in range(0, len(rows), PLAIN_ROWS):
+        part = rows[start : start + PLAIN_ROWS]
+        plain += len(part) * max(len(row.tokens) for row in part)
+    return {"ours": pack(examples, BATCH.row_length, pad).tokens.numel(), "plain": plain}
 
 
-def compare(name: str, tokenizer: Tokenizer, examples: list[Example], options: SFTComparison) -> dict[str, object]:
-    """Check that both ways agree on one step's examples, then time steps of both."""
-    torch.set_num_threads(options.threads)
-    dist = init_distributed("cpu")
-    model = make_model(dist)
-    count, pad = options.examples_per_step, tokenizer.pad
-    steps = [examples[start : start + count] for start in range(0, len(examples), count)]
-    differences = assert_same(model, steps[0], dist, pad)
+def time_steps(
+    dist: DistInfo, model: GPT, steps: list[list[Example]], options: SFTComparison, pad: int
+) -> dict[str, list[Spent]]:
+    """Time optimizer steps of both ways in turns, on the same examples, each with weights of its own."""
     optim = OptimizerOptions()
-    # Each way trains weights of its own, from the same start.
     plain_model = make_model(dist)
     our_optimizer, plain_optimizer = build_optimizer(model, optim), build_optimizer(plain_model, optim)
-
-    def ours(batch: list[Example]) -> None:
-        weights = LossWeights(BATCH.value_weight)
-        train_step(model, our_optimizer, batch, 0.1, StepSettings(BATCH, weights, optim.max_grad_norm, pad), dist)
+    settings = StepSettings(BATCH, LossWeights(BATCH.value_weight), optim.max_grad_norm, pad)
 
     def plain(batch: list[Example]) -> None:
         plain_optimizer.zero_grad()
@@ -143,47 +137,55 @@ def compare(name: str, tokenizer: Tokenizer, examples: list[Example], options: S
         plain_optimizer.set_lr_factor(0.1)
         plain_optimizer.step(optim.max_grad_norm)
 
-    ways = {"ours": ours, "plain": plain, "plain_sorted": lambda batch: plain(sorted(batch, key=len))}
-    times: dict[str, list[tuple[float, float]]] = {way: [] for way in ways}
+    times: dict[str, list[Spent]] = {"ours": [], "plain": [], "plain_sorted": []}
     for index in range(options.steps + 1):
-        for way, run in ways.items():
-            seconds = timed(lambda: run(steps[index % len(steps)]))  # noqa: B023
-            if index > 0:  # the first step is warm-up
-                times[way].append(seconds)
-    rates, processor = (
-        {way: count / statistics.median(each[kind] for each in seconds) for way, seconds in times.items()}
-        for kind in (0, 1)
-    )
-    packed = pack(examples[:count], BATCH.row_length, pad)
-    rows = [plain_rows(steps[0])[start : start + PLAIN_ROWS] for start in range(0, 2 * count, PLAIN_ROWS)]
-    return {
-        "name": f"sft ({name})",
-        "ratio": round(rates["ours"] / rates["plain"], 2),
-        "ours": round(rates["ours"], 1),
-        "baseline": round(rates["plain"], 1),
-        "unit": "transitions/s",
-        "hardware": f"{platform.machine()}, {os.cpu_count()} cores, torch {torch.__version__}",
-        "details": {
-            **to_dict(options),
-            "model": to_dict(CONFIG),
-            "parameters": model.num_parameters(),
-            "row_length": BATCH.row_length,
-            "tokens_per_transition": round(sum(map(len, steps[0])) / count, 1),
-            "tokens_computed": {
-                "ours": packed.tokens.numel(),
-                "plain": sum(len(part) * max(len(row.tokens) for row in part) for part in rows),
-            },
-            "largest_difference": differences,
-            "plain_rows_sorted_by_length": round(rates["plain_sorted"], 1),
-            "ratio_to_sorted": round(rates["ours"] / rates["plain_sorted"], 2),
-            "per_processor_second": {way: round(rate, 1) for way, rate in processor.items()},
-            "ratio_of_processor_time": round(processor["ours"] / processor["plain"], 2),
-            "ratio_of_processor_time_to_sorted": round(processor["ours"] / processor["plain_sorted"], 2),
-        },
+        batch = steps[index % len(steps)]
+        # Packing is timed, and sorting is not. Rows of like lengths are the harder baseline: they have little padding,
+        # and what is left is that states are read twice.
+        ways = {
+            "ours": partial(spent, partial(train_step, model, our_optimizer, batch, 0.1, settings, dist)),
+            "plain": partial(spent, partial(plain, batch)),
+            "plain_sorted": partial(spent, partial(plain, sorted(batch, key=len))),
+        }
+        for way, seconds in in_turns(ways, 1).items():
+            times[way] += seconds
+    # The first step is warm-up.
+    return {way: seconds[1:] for way, seconds in times.items()}
+
+
+def compare(name: str, tokenizer: Tokenizer, examples: list[Example], options: SFTComparison) -> Result:
+    """Check that both ways agree on one step's examples, then time steps of both."""
+    torch.set_num_threads(options.threads)
+    dist = init_distributed("cpu")
+    model = make_model(dist)
+    count, pad = options.examples_per_step, tokenizer.pad
+    steps = [examples[start : start + count] for start in range(0, len(examples), count)]
+    differences = assert_same(model, steps[0], dist, pad)
+    rates, processor = {}, {}
+    for way, seconds in time_steps(dist, model, steps, options, pad).items():
+        rates[way] = count / statistics.median(step.clock for step in seconds)
+        processor[way] = count / statistics.median(step.processor for step in seconds)
+    details = {
+        **to_dict(options),
+        "model": to_dict(CONFIG),
+        "parameters": model.num_parameters(),
+        "row_length": BATCH.row_length,
+        "tokens_per_transition": round(sum(map(len, steps[0])) / count, 1),
+        "tokens_computed": computed_tokens(steps[0], pad),
+        "largest_difference": differences,
+        "plain_rows_sorted_by_length": round(rates["plain_sorted"], 1),
+        "ratio_to_sorted": round(rates["ours"] / rates["plain_sorted"], 2),
+        "per_processor_second": rounded(processor, 1),
+        "ratio_of_processor_time": round(processor["ours"] / processor["plain"], 2),
+        "ratio_of_processor_time_to_sorted": round(processor["ours"] / processor["plain_sorted"], 2),
     }
+    ours, plain = rates["ours"], rates["plain"]
+    hardware = f"{measurement.HARDWARE}, torch {torch.__version__}"
+    ratio = round(ours / plain, 2)
+    return result(f"sft ({name})", "transitions/s", round(ours, 1), round(plain, 1), ratio, details, hardware)
 
 
-def compare_all(options: SFTComparison) -> list[dict[str, object]]:
+def compare_all(options: SFTComparison) -> list[Result]:
     """Compare on transitions as long as LeanTree's, and on NanoLean's own."""
     rng = random.Random(0)
     needed = options.examples_per_step * (options.steps + 1)

@@ -69,14 +69,16 @@ class Server:
 
     def start(self) -> None:
         """Start it, and return at once."""
-        words = [self.python, "-m", "vllm.entrypoints.openai.api_server", "--model", str(self.model)]
-        environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+        command = [self.python, "-m", "vllm.entrypoints.openai.api_server", "--model", str(self.model)]
+        # Of another environment, which must not find the packages of this one.
+        environment = {**os.environ, **ENVIRONMENT}
+        environment.pop("PYTHONPATH", None)
         self.process = subprocess.Popen(
-            [*words, "--port", str(self.port), *SERVER_FLAGS],
-            env={**environment, **ENVIRONMENT},
+            [*command, "--port", str(self.port), *SERVER_FLAGS],
+            env=environment,
             stdout=self.log.open("ab"),
             stderr=subprocess.STDOUT,
-            start_new_session=True,
+            start_new_session=True,  # so that it can be killed with all of its processes
         )
 
     def wait(self) -> None:
@@ -112,10 +114,10 @@ def make_model(out: Path) -> tuple[Path, Path]:
     write_leantree(data, tiny.tiny_transitions(), per_file=1)
     tokenizer = train_tokenizer([item.state + "\n" + item.tactic for item in tiny.tiny_transitions()], 480)
     make_decoder(out / "base", tokenizer, DecoderOptions(layers=2, width=64, positions=256))
-    words = ["--model-path", f"hf:{out / 'base'}", "--data", str(data), "--value-weight", "0.1", "--epochs", "20"]
-    words += ["--lr", "0.003", "--target-examples-per-step", "16", "--run-dir", str(run), "--device-type", "cpu"]
+    flags = ["--model-path", f"hf:{out / 'base'}", "--data", str(data), "--value-weight", "0.1", "--epochs", "20"]
+    flags += ["--lr", "0.003", "--target-examples-per-step", "16", "--run-dir", str(run), "--device-type", "cpu"]
     if not (run / "finished").exists():
-        sft.main(words)
+        sft.main(flags)
     return run / f"checkpoint-{checkpoint_steps(run)[-1]}", data
 
 
@@ -131,20 +133,20 @@ class Heard:
         """Keep what comes inside of the block; servers are asked for the numbers of tokens too, by a field of vLLM."""
         body, add, sample_of, opened = OpenAIModel._body, Choice.add, Choice.sample, LoraEndpoints.__init__
 
-        def body_with_tokens(*words: Any) -> dict[str, Any]:
-            return {**body(*words), "return_token_ids": True}
+        def body_with_tokens(*given: Any) -> dict[str, Any]:
+            return {**body(*given), "return_token_ids": True}
 
         def add_with_tokens(choice: Any, piece: Any) -> None:
             add(choice, piece)
             choice.token_ids = piece.get("token_ids") or []
 
-        def sample_with_tokens(choice: Any, *words: Any) -> TextSample:
-            sample = sample_of(choice, *words)
+        def sample_with_tokens(choice: Any, *given: Any) -> TextSample:
+            sample = sample_of(choice, *given)
             self.tokens[id(sample)] = choice.token_ids
             return sample
 
-        def open_heard(endpoints: LoraEndpoints, *words: Any, **options: Any) -> None:
-            opened(endpoints, *words, **options)
+        def open_heard(endpoints: LoraEndpoints, *given: Any, **options: Any) -> None:
+            opened(endpoints, *given, **options)
             endpoints.answered = lambda *answer: self.answers.append(answer)
 
         with (
@@ -157,13 +159,16 @@ class Heard:
 
     def check_labels(self, run: Path) -> dict[str, Any]:
         """Score every sample by the adapters of its label; returns how far the answers were off (nats)."""
+        # The judge is the network here, which reads the adapters of the label from their checkpoint. vLLM computes in
+        # another order, by which log-probabilities differ in the sixth digit; the weights of another step differ more.
         by_step: dict[int, list[tuple[str, TextSample]]] = {}
         for name, prompt, samples in self.answers:
             for sample in samples:
                 by_step.setdefault(int(name.rpartition("-")[2]), []).append((prompt, sample))
         largest, compared, of_neighbours = 0.0, 0, []
         for step, sampled in sorted(by_step.items()):
-            model, before = (HFModel(str(run / f"checkpoint-{max(0, at)}")) for at in (step, step - 5))
+            model = HFModel(str(run / f"checkpoint-{step}"))
+            before = HFModel(str(run / f"checkpoint-{max(0, step - 5)}"))
             for prompt, sample in sampled:
                 tokens, wanted = model._encode(prompt, sample.num_tokens), self.tokens[id(sample)]
                 assert sample.logprob is not None and len(wanted) == sample.num_tokens
@@ -199,11 +204,11 @@ def main(argv: list[str] | None = None) -> int:
         watcher = threading.Thread(target=watch, args=(run, servers, args.steps, report), daemon=True)
         watcher.start()
         with heard.listening():
-            words = tiny.rl_words(out, run, 100_000)
-            words += ["--model-path", f"hf:{model}", "--lora", "8", "--lora-lr", "0.05", "--model-tactic-tokens", "24"]
-            rl.main([*words, "--sft-data", str(data), "--policy-endpoint", *(server.address for server in servers)])
+            flags = tiny.rl_words(out, run, 100_000)
+            flags += ["--model-path", f"hf:{model}", "--lora", "8", "--lora-lr", "0.05", "--model-tactic-tokens", "24"]
+            rl.main([*flags, "--sft-data", str(data), "--policy-endpoint", *(server.address for server in servers)])
         watcher.join(60)
-        report["left at the end"] = [server.adapters() for server in servers]
+        report["left at the end"] = list(map(Server.adapters, servers))
     finally:
         for server in servers:
             if hasattr(server, "process"):
@@ -211,12 +216,15 @@ def main(argv: list[str] | None = None) -> int:
     report["steps"] = max(checkpoint_steps(run))
     report["answers"] = len(heard.answers)
     report["labels"] = heard.check_labels(run)
-    numbers = [record["number"] for record in read_jsonl(run / "attempts_r0.jsonl")]
-    places = Counter((number["step"], number["sequence"]) for number in numbers)
-    report["attempts"] = len(numbers)
-    report["attempts twice"] = sum(count > 1 for count in places.values())
-    outcomes = Counter(record["outcome"] for record in read_jsonl(run / "attempts_r0.jsonl"))
-    report["errors"] = outcomes["error"]
+    places: Counter[tuple[int, int]] = Counter()
+    errors = 0
+    for record in read_jsonl(run / "attempts_r0.jsonl"):
+        places[record["number"]["step"], record["number"]["sequence"]] += 1
+        errors += record["outcome"] == "error"
+    # A server that is killed costs no attempt, and none is made twice for it.
+    report["attempts"] = places.total()
+    report["attempts twice"] = places.total() - len(places)
+    report["errors"] = errors
     atomic_write_json(out / "report.json", report)
     print(json.dumps(report, indent=2))
     return int(report["labels"]["largest difference"] > 1e-3)
@@ -227,17 +235,19 @@ def watch(run: Path, servers: Sequence[Server], steps: int, report: dict[str, An
 
     def step_now() -> int:
         file = run / "metrics.jsonl"
-        if not file.exists():
-            return 0
-        return max((record["step"] for record in read_jsonl(file)), default=0)
+        last = 0
+        if file.exists():
+            for record in read_jsonl(file):
+                last = max(last, record["step"])
+        return last
 
     def reach(step: int) -> None:
         while step_now() < step:
             time.sleep(0.2)
-            report["adapters"].append(max(server.adapters() for server in servers))
+            report["adapters"] += map(Server.adapters, servers)
 
-    reach(2)
-    report["memory"].append(sum(server.memory() for server in servers))
+    reach(2)  # memory of what is taken once is taken by then
+    report["memory"].append(sum(map(Server.memory, servers)))
     reach(steps // 2)
     servers[1].kill()
     report["killed after step"] = step_now()
@@ -245,7 +255,7 @@ def watch(run: Path, servers: Sequence[Server], steps: int, report: dict[str, An
     servers[1].wait()
     report["back after step"] = step_now()
     reach(step_now() + steps // 2)
-    report["memory"].append(sum(server.memory() for server in servers))
+    report["memory"].append(sum(map(Server.memory, servers)))
     report["most adapters at a server"] = max(report.pop("adapters"))
     os.kill(os.getpid(), signal.SIGINT)
 

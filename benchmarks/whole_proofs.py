@@ -13,37 +13,33 @@ and any other one only as often as Lean failed at it or the evaluation died with
 samples have the right verdict, "baseline" how many there are.
 """
 
-import argparse
 import json
-import os
-import platform
 import random
 import re
 import sys
 import tempfile
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchmarks import faulty_lean
 from benchmarks.faulty_lean import CRASH, CRASHES, MARK, PROOF, READ, RENAMED, STALL
+from benchmarks.lean_server import serving
+from benchmarks.measurement import plain_parser, result, write_results
 from nanolean.data.families import FAMILIES, family_problems
 from nanolean.data.problem import Step, render
 from nanolean.data.replay import ReplayError, replay, start
 from nanolean.kernel.budget import allow_deep_recursion
 from nanolean.tactic_state import TacticState
-from nanoproof.common.files import read_json, read_jsonl
-from nanoproof.common.web.http_server import HttpServer, bind
+from nanoproof.common.files import json_line, read_json, read_jsonl
 from nanoproof.evaluation.results import result_files
-from nanoproof.lean.server.app import create_app
 from nanoproof.lean.server.backend import Backend, ServerSettings
 from nanoproof.lean.server.forks import ForkServer, can_fork
-from nanoproof.lean.server.pool import Pool
 from tests.fakes.openai_server import openai_server
 from tests.helpers import as_command, start_forked
 
@@ -68,14 +64,15 @@ class Known:
 def known_theorems(count: int, seed: int) -> list[Known]:
     """Generate theorems with what is known of them, in turn from all families."""
     allow_deep_recursion()
-    found: list[Known] = []
-    each = -(-2 * count // len(FAMILIES))
-    listed = [iter(family_problems(name, seed, dict.fromkeys(FAMILY_LEVELS, each), frozenset())) for name in FAMILIES]
-    while len(found) < count and listed:
-        for family in list(listed):
+    known: list[Known] = []
+    # More than are needed: some of a family's proofs are not replayed.
+    levels = dict.fromkeys(FAMILY_LEVELS, -(-2 * count // len(FAMILIES)))
+    families = [iter(family_problems(name, seed, levels, frozenset())) for name in FAMILIES]
+    while len(known) < count and families:
+        for family in list(families):
             named = next(family, None)
             if named is None:
-                listed.remove(family)
+                families.remove(family)
                 continue
             goal = start(named.source())
             try:
@@ -83,8 +80,8 @@ def known_theorems(count: int, seed: int) -> list[Known]:
             except ReplayError:
                 continue
             proving = frozenset(tactic for tactic in TACTICS if proves(goal, tactic))
-            found.append(Known(named.id, named.source(), proof, proving))
-    return found[:count]
+            known.append(Known(named.id, named.source(), proof, proving))
+    return known[:count]
 
 
 def proves(goal: TacticState, tactic: str) -> bool:
@@ -110,16 +107,22 @@ class Writer:
 
     def __call__(self, body: Mapping[str, Any]) -> list[dict[str, Any]]:
         """Answer a request: the same texts for the same prompt and seed."""
+        # The last, as a prompt may show others before it.
         named = re.findall(r"^theorem (\S+)", body["prompt"], re.MULTILINE)
         theorem = self.theorems[named[-1]]
-        texts = [self.write(theorem, random.Random(f"{body['seed']}/{index}")) for index in range(body.get("n", 1))]
-        self.samples += len(texts)
-        return [{"index": i, "text": text, "logprobs": [-0.5], "reason": "stop"} for i, text in enumerate(texts)]
+        choices = []
+        for index in range(body.get("n", 1)):
+            text = self.write(theorem, random.Random(f"{body['seed']}/{index}"))
+            choices.append({"index": index, "text": text, "logprobs": [-0.5], "reason": "stop"})
+        self.samples += len(choices)
+        return choices
 
     def write(self, theorem: Known, rng: random.Random) -> str:
         """Write one text, and note whether it is a proof. One in five is one that others are equal to."""
-        kind = rng.choices(list(KINDS), [weight for weight, _ in KINDS.values()])[0]
+        weights = [weight for weight, _ in KINDS.values()]
+        (kind,) = rng.choices(list(KINDS), weights)
         text, is_proof = KINDS[kind][1](theorem, rng)
+        # Equal texts of a theorem share a verdict, which the evaluation looks up and does not ask Lean for again.
         number = rng.randrange(3) if rng.random() < 0.2 else 3 + rng.randrange(10**9)
         mark = f"{random.Random(f'{theorem.name}/{text}/{number}').getrandbits(48):012x}"
         self.truth[mark], self.kinds[mark] = is_proof, kind
@@ -153,10 +156,7 @@ KINDS: dict[str, tuple[int, Callable[[Known, random.Random], tuple[str, bool]]]]
     "syntax": (6, lambda theorem, rng: ("  exact (", False)),
     "sorry": (4, lambda theorem, rng: (rng.choice(("  sorry", "  exact (by sorry)")), False)),
     "other statement": (5, lambda theorem, rng: (f"theorem {theorem.name} : True := by\n  trivial", False)),
-    "axiom": (
-        5,
-        lambda theorem, rng: (f"axiom a : False\n\n{statement(theorem)}\n  exact a.elim", False),
-    ),
+    "axiom": (5, lambda theorem, rng: (f"axiom a : False\n\n{statement(theorem)}\n  exact a.elim", False)),
 }
 """Kinds of texts: how often each is written among a hundred, and how."""
 
@@ -174,15 +174,8 @@ def faulty_server(folder: Path, faults: float, seed: int, processes: int, second
     forks = None
     if can_fork():
         forks = ForkServer((*command, "--forks"))  # as NanoLean's own backend does
-    pool, listener = Pool(settings, Backend(command, can_prune=True, forks=forks)), bind(settings)
-    pool.start()
-    server = HttpServer(create_app(settings, pool), settings, listener)
-    threading.Thread(target=server.run, daemon=True).start()
-    try:
-        yield f"127.0.0.1:{listener.getsockname()[1]}"
-    finally:
-        pool.close()
-        server.close()
+    with serving(settings, Backend(command, can_prune=True, forks=forks)) as (address, _):
+        yield address
 
 
 class Reading(NamedTuple):
@@ -196,18 +189,18 @@ class Reading(NamedTuple):
     mark: str
 
 
-def evaluate(words: list[str]) -> int:
+def evaluate(flags: list[str]) -> int:
     """Be the command, in a process that has torch; this one has no use for it."""
     from scripts import prover_eval
 
-    return prover_eval.main(words)
+    return prover_eval.main(flags)
 
 
 @dataclass
 class Evaluation:
     """The command that is killed and resumed, and what it has left behind so far."""
 
-    words: list[str]
+    flags: list[str]
     out: Path
     folder: Path
     log: Path
@@ -217,7 +210,7 @@ class Evaluation:
 
         Raises RuntimeError, with its last words, if it fails.
         """
-        process = start_forked(as_command, evaluate, self.log, self.words)
+        process = start_forked(as_command, evaluate, self.log, self.flags)
         try:
             while process.exitcode is None:
                 if until():
@@ -242,20 +235,25 @@ class Evaluation:
     def readings(self) -> list[Reading]:
         """Read what Lean's processes read so far, and what became of it."""
         file = self.folder / faulty_lean.READINGS
-        lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
+        readings: list[Reading] = []
+        if not file.exists():
+            return readings
         marks: dict[str, str] = {}
-        found = []
-        for what, kind, mark, name in map(str.split, lines):
+        for line in file.read_text(encoding="utf-8").splitlines():
+            what, kind, mark, name = line.split()
+            # Of the two texts of a proof one has no mark: the name that the check gave the theorem tells whose it is.
             if kind == RENAMED:
                 marks[name] = mark
-            found.append(Reading(what, kind, marks.get(name, "-") if mark == "-" else mark))
-        return found
+            if mark == "-":
+                mark = marks.get(name, "-")
+            readings.append(Reading(what, kind, mark))
+        return readings
 
 
 def mark_of(record: Mapping[str, Any]) -> str:
     """Return the mark of a sample's text; "" where there is no text (a sample that the model could not write)."""
-    found = MARK.search(record.get("text", ""))
-    return "" if found is None else found[1]
+    match = MARK.search(record.get("text", ""))
+    return "" if match is None else match[1]
 
 
 def second_stage(readings: Sequence[Reading]) -> set[str]:
@@ -263,12 +261,13 @@ def second_stage(readings: Sequence[Reading]) -> set[str]:
 
     A text is put off when it gets no answer, or when its process is lost three times.
     """
-    failed, found = Counter[str](), set()
+    failed, put_off = Counter[str](), set()
     for what, kind, mark in readings:
         if what == READ and kind == PROOF and failed[mark] >= CRASHES:
-            found.add(mark)
-        failed[mark] += {STALL: CRASHES, CRASH: 1, READ: 0}[what] if mark != "-" else 0
-    return found
+            put_off.add(mark)
+        if mark != "-":
+            failed[mark] += {STALL: CRASHES, CRASH: 1, READ: 0}[what]
+    return put_off
 
 
 @dataclass
@@ -297,10 +296,12 @@ class Measurement:
         rng, started = random.Random(seed), time.monotonic()
         deaths, resumes = [], 0
         moments = sorted(rng.randrange(self.total // 20, self.total) for _ in range(kills - 1))
-        for least in moments:
-            least = max(least, self.evaluation.lines() + 1)
-            if not self.evaluation.run(lambda least=least: self.evaluation.lines() >= least):  # type: ignore[misc]
+        for moment in moments:
+            # Each run gets a line further at the least, so that it is killed at its work and not at its start.
+            least = max(moment, self.evaluation.lines() + 1)
+            if not self.evaluation.run(partial(self._has_lines, least)):
                 deaths.append(self._after_run())
+        # The last time where texts that were put off are read again: what was known of them lay in memory.
         if kills and not self.evaluation.run(lambda: len(second_stage(self._readings())) > 1):
             deaths.append(self._after_run())
         self.evaluation.run()
@@ -314,6 +315,9 @@ class Measurement:
         self._judge()
         return self.report
 
+    def _has_lines(self, least: int) -> bool:
+        return self.evaluation.lines() >= least
+
     def _readings(self) -> list[Reading]:
         """Return what was read in the present run."""
         return self.evaluation.readings()[self._begun :]
@@ -321,46 +325,59 @@ class Measurement:
     def _after_run(self) -> dict[str, int]:
         """Hold what the run that ended had read against what was on record before it, and take down what is now."""
         readings = self._readings()
-        if again := {each.mark for each in readings} & self._on_record:
+        texts, failed = set(), set()
+        for reading in readings:
+            texts.add(reading.mark)
+            if reading.what != READ:
+                failed.add(reading.mark)
+        again = texts & self._on_record
+        if again:
             self.report.problems.append(f"{len(again)} texts were read again whose verdict was on record: {min(again)}")
         self._begun += len(readings)
         self._on_record = {mark_of(record) for record in self.evaluation.records() if record["outcome"] != "error"}
         self.second |= second_stage(readings) & self._on_record
-        failed = {each.mark for each in readings if each.what != READ}
-        without = {each.mark for each in readings} - self._on_record - {"-"}
+        without = texts - self._on_record - {"-"}
+        # A process has one text at a time: no more than so many verdicts can be lost with a run.
         if len(without - failed) > self.processes:
             self.report.problems.append(f"{len(without - failed)} verdicts were not on record at the end of a run")
         self._excused.update(without)
-        return {
-            "results": self.evaluation.lines(),
-            "under_way": len(without - failed),
-            "put_off": len(without & failed),
-        }
+        lost, put_off = len(without - failed), len(without & failed)
+        return {"results": self.evaluation.lines(), "under_way": lost, "put_off": put_off}
 
     def _judge(self) -> None:
         report, records, readings = self.report, self.evaluation.records(), self.evaluation.readings()
-        samples = {(record["theorem"]["id"], record.get("sample", 0)) for record in records}
-        if len(samples) != self.total or len(records) != self.total:
-            report.problems.append(f"{len(records)} results of {len(samples)} samples, not {self.total}")
+        samples, marks = set(), Counter[str]()
+        outcomes, reasons = Counter[str](), Counter[str]()
         wrong: dict[str, list[str]] = {}
         for record in records:
             mark = mark_of(record)
+            samples.add((record["theorem"]["id"], record.get("sample", 0)))
+            marks[mark] += 1
+            outcomes[record["outcome"]] += 1
+            reasons[record["stop_reason"]] += 1
             expected = "proven" if self.writer.truth.get(mark) else "unproven"
             if record["outcome"] == expected and mark in self.writer.truth:
                 report.right += 1
             else:
                 shown = f"{record['theorem']['id']}: {record['outcome']}, not {expected}: {record.get('message', '')}"
                 wrong.setdefault(self.writer.kinds.get(mark, "no text"), []).append(shown)
-        report.problems += [f"{len(each)} wrong verdicts on '{kind}': {each[0]}" for kind, each in wrong.items()]
-        proofs = Counter(mark for what, kind, mark in readings if what == READ and kind == PROOF)
-        faults = Counter(mark for what, _, mark in readings if what != READ and mark != "-")
+        if len(samples) != self.total or len(records) != self.total:
+            report.problems.append(f"{len(records)} results of {len(samples)} samples, not {self.total}")
+        for kind, cases in wrong.items():
+            report.problems.append(f"{len(cases)} wrong verdicts on '{kind}': {cases[0]}")
+        whats, proofs, faults = Counter[str](), Counter[str](), Counter[str]()
+        for what, kind, mark in readings:
+            whats[what] += 1
+            if what == READ and kind == PROOF:
+                proofs[mark] += 1
+            elif what != READ and mark != "-":
+                faults[mark] += 1
+        # Once, once more for each fault, and once more for each run that ended before its verdict was on record.
         often = {mark for mark, count in proofs.items() if count > 1 + faults[mark] + self._excused[mark]}
         if often:
             report.problems.append(
                 f"{len(often)} texts were read more often than faults and deaths explain: {min(often)}"
             )
-        whats, kinds = Counter(what for what, _, _ in readings), Counter(record["stop_reason"] for record in records)
-        marks = Counter(mark_of(record) for record in records)
         report.details |= {
             "samples": self.total,
             "texts": len(marks),
@@ -370,9 +387,9 @@ class Measurement:
             "stalls": whats[STALL],
             "share_of_faults": round((whats[CRASH] + whats[STALL]) / max(1, whats.total()), 4),
             "texts_that_met_faults": len(faults),
-            "proven": sum(record["outcome"] == "proven" for record in records),
-            "without_verdict": sum(record["outcome"] == "error" for record in records),
-            "stop_reasons": dict(kinds.most_common()),
+            "proven": outcomes["proven"],
+            "without_verdict": outcomes["error"],
+            "stop_reasons": dict(reasons.most_common()),
             "written_by_the_model": self.writer.samples,
             "texts_read_more_often_than_explained": len(often),
             "texts_verified_in_the_second_stage": len(self.second),
@@ -384,24 +401,25 @@ def measure(
 ) -> Report:
     """Run the whole measurement below a folder."""
     known = known_theorems(theorems, seed)
-    file = folder / "known.jsonl"
-    rows = [json.dumps({"id": each.name, "source": each.source}, ensure_ascii=False) for each in known]
-    file.write_text("\n".join(rows) + "\n", encoding="utf-8")
-    each = -(-samples // len(known))
+    file, lines, statements = folder / "known.jsonl", "", []
+    for theorem in known:
+        lines += json_line({"id": theorem.name, "source": theorem.source})
+        statements.append(theorem.source.partition(theorem.name)[2].partition(":=")[0].rstrip())
+    file.write_text(lines, encoding="utf-8")
+    of_each = -(-samples // len(known))
     readings = folder / "lean"
     readings.mkdir()
-    statements = [theorem.source.partition(theorem.name)[2].partition(":=")[0].rstrip() for theorem in known]
     (readings / faulty_lean.STATEMENTS).write_text(json.dumps(statements), encoding="utf-8")
     writer = Writer({theorem.name: theorem for theorem in known})
     with openai_server() as model, faulty_server(readings, faults, seed, processes, seconds) as lean:
         model.writer = writer
-        words = ["--whole-proofs", "--datasets", str(file)]
-        words += ["--model-path", f"openai:{model.base}#tiny", "--prompt-format", "deepseek-v1.5"]
-        words += ["--samples", str(each), "--samples-at-once", str(AT_ONCE), "--proof-seconds", f"{seconds:g}"]
-        words += ["--lean-servers", lean, "--seed", str(seed), "--device-type", "cpu", "--log-level", "warning"]
-        words += ["--output-dir", str(folder / "out"), "--continue"]
-        evaluation = Evaluation(words, folder / "out", readings, folder / "log")
-        report = Measurement(evaluation, writer, each * len(known), processes).run(kills, seed)
+        flags = ["--whole-proofs", "--datasets", str(file)]
+        flags += ["--model-path", f"openai:{model.base}#tiny", "--prompt-format", "deepseek-v1.5"]
+        flags += ["--samples", str(of_each), "--samples-at-once", str(AT_ONCE), "--proof-seconds", f"{seconds:g}"]
+        flags += ["--lean-servers", lean, "--seed", str(seed), "--device-type", "cpu", "--log-level", "warning"]
+        flags += ["--output-dir", str(folder / "out"), "--continue"]
+        evaluation = Evaluation(flags, folder / "out", readings, folder / "log")
+        report = Measurement(evaluation, writer, of_each * len(known), processes).run(kills, seed)
     summary = read_json(folder / "out" / "summary.json")
     report.details |= {"copies": summary["whole_proofs"]["copies"], "pass_at": summary["whole_proofs"]["pass_at"]}
     if summary["whole_proofs"]["proven"] != report.details["proven"]:
@@ -411,7 +429,7 @@ def measure(
 
 def main(argv: list[str] | None = None) -> int:
     """Run the benchmark and write its results; the exit code is 1 if anything is not as it must be."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = plain_parser(__doc__)
     parser.add_argument("--samples", type=int, default=10_000, help="in all, at least")
     parser.add_argument("--theorems", type=int, default=100)
     parser.add_argument("--faults", type=float, default=0.01, help="share of the texts at which Lean crashes or stalls")
@@ -419,36 +437,19 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--processes", type=int, default=2, help="Lean processes")
     parser.add_argument("--seconds", type=float, default=10.0, help="what Lean may take over a proof")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--json", type=Path, help="write the result to this file")
     args = parser.parse_args(argv)
+    options = {name: value for name, value in vars(args).items() if name != "json"}
     with tempfile.TemporaryDirectory() as folder:
-        report = measure(
-            Path(folder),
-            args.samples,
-            args.theorems,
-            args.faults,
-            args.kills,
-            args.processes,
-            args.seconds,
-            args.seed,
-        )
+        report = measure(Path(folder), **options)
     for name, value in report.details.items():
         print(f"{name}: {value}")
     for problem in report.problems:
         print(f"not as it must be: {problem}")
     total = report.details["samples"]
     print(f"{report.right:,} of {total:,} samples have the verdict that their text deserves")
-    result = {
-        "name": "whole proofs with crashes, timeouts and kills: right verdicts",
-        "ratio": report.right / total,
-        "ours": report.right,
-        "baseline": total,
-        "unit": "samples",
-        "hardware": f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}",
-        "details": {**report.details, "problems": report.problems, **vars(args), "json": str(args.json)},
-    }
-    if args.json is not None:
-        args.json.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+    details = {**report.details, "problems": report.problems, **options, "json": str(args.json)}
+    name = "whole proofs with crashes, timeouts and kills: right verdicts"
+    write_results(args.json, result(name, "samples", report.right, total, report.right / total, details))
     return int(bool(report.problems))
 
 

@@ -410,7 +410,7 @@ def test_packages_do_not_grow_without_a_reason(package: str) -> None:
 
 WRITTEN_OUT_FOLDERS = [f"nanoproof/{package}" for package in WRITTEN_OUT]
 WRITTEN_OUT_FOLDERS += [f"nanolean/{package}" for package in WRITTEN_OUT_NANOLEAN]
-WRITTEN_OUT_FOLDERS.append("scripts")
+WRITTEN_OUT_FOLDERS += ["scripts", "benchmarks"]
 
 
 @pytest.mark.parametrize("folder", WRITTEN_OUT_FOLDERS)
