@@ -21,15 +21,21 @@ unset PYTHONDONTWRITEBYTECODE
 python -m compileall -q -j 0 nanolean nanoproof scripts benchmarks tests > /dev/null || true
 ruff check .
 ruff format --check .
+# Side by side, as one of them alone leaves a core idle. Types are checked until the tests have ended.
 mypy &
 types=$!
-python -m nanolean build > /dev/null  # into the cache; each worker would build it
+python -m nanolean build > /dev/null &  # into the cache; each worker would build it
+library=$!
+page=""
 if [ -x web/node_modules/.bin/tsc ]; then
-    (cd web && npm run --silent types && npm test --silent)
+    (cd web && npm run --silent types && npm test --silent) &
+    page=$!
 fi
 python -m pytest --collect-only "$@" > /dev/null || true  # compiles the tests, which each worker would do
+wait "$library"
+[ -z "$page" ] || wait "$page"
 # Tests wait longer than they compute (for processes, servers, deadlines): with four workers for each core, at most 16,
-# two cores were never idle. Types are checked beside them.
+# two cores were never idle.
 workers="$((4 * $(getconf _NPROCESSORS_ONLN)))"
 if ! python -m pytest -n "$((workers < 16 ? workers : 16))" --dist loadfile --no-loadscope-reorder "$@"; then
     echo "tests that failed beside others are run again by themselves; what fails again is broken"
