@@ -10,11 +10,13 @@ import copy
 import logging
 import random
 import re
+import ssl
 import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor
+from functools import cache
 from typing import Any, TypeVar
 from urllib.parse import urljoin
 
@@ -126,6 +128,7 @@ class OpenAIModel:
         try:
             self._client = httpx2.Client(
                 trust_env=not is_here,  # what listens on this machine is not reached through a proxy
+                verify=_certificates(not is_here),
                 headers=headers,
                 timeout=httpx2.Timeout(self._silence, connect=CONNECT_SECONDS, pool=None),
                 limits=httpx2.Limits(max_connections=self._options.requests, max_keepalive_connections=None),
@@ -530,6 +533,12 @@ class OpenAIModel:
         self._closed.set()
         self._threads.shutdown(wait=False, cancel_futures=True)
         self._client.close()
+
+
+@cache
+def _certificates(trust_env: bool) -> ssl.SSLContext:
+    """Return what all clients check servers with: the system's certificates are a second of work for thirty of them."""
+    return httpx2.create_ssl_context(trust_env=trust_env)
 
 
 def _seed(seed: int, drawn: int) -> int:
