@@ -10,7 +10,6 @@ import copy
 import logging
 import random
 import re
-import ssl
 import sys
 import threading
 import time
@@ -52,6 +51,7 @@ from nanoproof.inference.openai_answers import (
 from nanoproof.search import policy
 
 log = logging.getLogger(__name__)
+_certificates = cache(httpx2.create_ssl_context)  # those of the system: to read them takes 35 ms for each client
 T = TypeVar("T")
 
 FIRST_PAUSE_SECONDS, TOLD_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.25, 4.0, 30.0
@@ -128,7 +128,7 @@ class OpenAIModel:
         try:
             self._client = httpx2.Client(
                 trust_env=not is_here,  # what listens on this machine is not reached through a proxy
-                verify=_certificates(not is_here),
+                verify=_certificates(trust_env=not is_here),
                 headers=headers,
                 timeout=httpx2.Timeout(self._silence, connect=CONNECT_SECONDS, pool=None),
                 limits=httpx2.Limits(max_connections=self._options.requests, max_keepalive_connections=None),
@@ -533,12 +533,6 @@ class OpenAIModel:
         self._closed.set()
         self._threads.shutdown(wait=False, cancel_futures=True)
         self._client.close()
-
-
-@cache
-def _certificates(trust_env: bool) -> ssl.SSLContext:
-    """Return what all clients check servers with: the system's certificates are a second of work for thirty of them."""
-    return httpx2.create_ssl_context(trust_env=trust_env)
 
 
 def _seed(seed: int, drawn: int) -> int:
