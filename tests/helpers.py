@@ -17,7 +17,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any, TypeVar
@@ -39,15 +38,34 @@ NIGHTLY = int(os.environ.get("NANOPROOF_NIGHTLY", "1"))
 T = TypeVar("T")
 
 
-@cache
+_imports: dict[Path, list[ast.Import | ast.ImportFrom]] = {}
+
+
+def parsed(file: Path) -> ast.Module:
+    """Parse a file, and keep the imports in it: several tests ask for those of all files, and parsing takes longest."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    _imports[file] = imports_in(tree)
+    return tree
+
+
 def import_nodes(file: Path) -> list[ast.Import | ast.ImportFrom]:
-    """Return every import of a file, wherever in it; several tests ask for those of all files."""
-    return import_nodes_of(file.read_text(encoding="utf-8"))
+    """Return every import of a file, wherever in it."""
+    if file not in _imports:
+        parsed(file)
+    return _imports[file]
 
 
-def import_nodes_of(source: str) -> list[ast.Import | ast.ImportFrom]:
-    """Return every import of a text."""
-    return [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Import | ast.ImportFrom)]
+def imports_in(tree: ast.Module) -> list[ast.Import | ast.ImportFrom]:
+    """Return every import below a node. Imports are statements, so that no expression is looked into."""
+    found: list[ast.Import | ast.ImportFrom] = []
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            found.append(node)
+        for part in ("body", "handlers", "orelse", "finalbody", "cases"):
+            waiting += getattr(node, part, ())
+    return found
 
 
 def page_data(page: str) -> Any:

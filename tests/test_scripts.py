@@ -17,7 +17,7 @@ from nanoproof.common.run_dir import REPO_ROOT
 from nanoproof.lean.source import negate, splice
 from nanoproof.lean.types import Theorem, Transition
 from nanoproof.prover.attempt import Attempt
-from scripts import check_with_lean, policy_eval, readme_figures
+from scripts import check_with_lean, policy_eval, prove, readme_figures
 from scripts.lean_command import sandbox_prefix
 
 GOOD = "theorem good (p : Prop) (h : p) : p := by\n  exact h\n"
@@ -152,10 +152,10 @@ def test_an_empty_folder_exits_with_2(tmp_path: Path) -> None:
     assert done.stderr == f"error: {tmp_path} holds no .lean file\n"
 
 
-def test_a_missing_program_exits_with_2(tmp_path: Path) -> None:
-    done = command("scripts.check_with_lean", write(tmp_path, good=GOOD), "--lean", "no-such-lean --flag")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("error: --lean no-such-lean --flag: no such program") and done.stderr.count("\n") == 1
+def test_a_missing_program_is_a_users_error(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"^--lean no-such-lean --flag: no such program") as caught:
+        check_with_lean.main([str(write(tmp_path, good=GOOD)), "--lean", "no-such-lean --flag"])
+    assert "\n" not in str(caught.value)
 
 
 def test_a_missing_working_folder_is_a_users_error(tmp_path: Path) -> None:
@@ -491,12 +491,11 @@ def test_an_easy_theorem_is_proved_written_and_holds(tmp_path: Path) -> None:
     assert check_with_lean.main([str(out.parent), "--lean", "nanolean"]) == 0
 
 
-def test_what_does_not_hold_is_not_proved(tmp_path: Path) -> None:
+def test_what_does_not_hold_is_not_proved(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "false.lean"
     statement = "theorem wrong (p q : Prop) (h : p) : q"
-    done = command("scripts.prove", statement, "--policy", "solver-only", "--num-simulations", 8, "--out", out)
-    assert done.returncode == 1, done.stderr
-    assert "not proven: no proof found" in done.stdout
+    assert prove.main([statement, "--policy", "solver-only", "--num-simulations", "8", "--out", str(out)]) == 1
+    assert "not proven: no proof found" in capsys.readouterr().out
     assert not out.exists()
 
 

@@ -27,7 +27,7 @@ from packaging.version import Version
 from nanoproof.common.errors import UserError
 from scripts.check_flags import check_commands
 from tests.density import density
-from tests.helpers import import_nodes, import_nodes_of
+from tests.helpers import import_nodes, imports_in
 
 pytestmark = pytest.mark.slow
 
@@ -163,6 +163,87 @@ def library_imports() -> list[tuple[str, str]]:
     return imports_below(ROOT / "nanoproof")
 
 
+# -- how dense the code is, and how much of it there is ------------------------------------------------------------
+
+MOST_LINES = {"nanoproof": 91_920, "nanolean": 38_200}
+"""All lines of a package. Ratchets: they go down with what is deleted, and up only for what a user gets; the commit
+that raises one says for what."""
+MOST_FLAGS = {"nanoproof.rl": 106, "scripts.prover_eval": 78, "scripts.prove": 58}
+"""Flags that `--help-all` explains; constants it lists by name. `--checker` of evaluations: every score has the verdict
+of an outside checker; `--engine`: the policy by compiled code or by torch; `--html`: a report as one file, to send;
+two of steps that states suggest: a network that does not know a step proves what needs it. Of
+RL, seven say how a model of others is asked and trained, and where; `--shard` is for those that fit no GPU."""
+WRITTEN_OUT = (
+    "common",
+    "search",
+    "lean",
+    "policy",
+    "prover",
+    "rl",
+    "inference",
+    "training",
+    "actors",
+    "selfplay",
+    "retrieval",
+    "mcp",
+    "cluster",
+    "evaluation",
+    "repos",
+    "data",
+    "compat",
+    "doctor",
+    "monitor",
+)
+"""Packages whose code says why: at least 30 comments in 1,000 lines, few dense expressions, plain names."""
+WRITTEN_OUT_NANOLEAN = ("meta", "elab", "tactics", "parser")
+"""Those of NanoLean: what a term, a metavariable and a tactic are in Lean, and where NanoLean differs."""
+
+
+@pytest.mark.parametrize("package", sorted(MOST_LINES))
+def test_packages_do_not_grow_without_a_reason(package: str) -> None:
+    lines = sum(file.read_text(encoding="utf-8").count("\n") for file in modules_of(package).values())
+    assert lines <= MOST_LINES[package]
+
+
+WRITTEN_OUT_FOLDERS = [f"nanoproof/{package}" for package in WRITTEN_OUT]
+WRITTEN_OUT_FOLDERS += [f"nanolean/{package}" for package in WRITTEN_OUT_NANOLEAN]
+WRITTEN_OUT_FOLDERS += ["scripts", "benchmarks"]
+
+
+@pytest.mark.parametrize("folder", WRITTEN_OUT_FOLDERS)
+def test_code_says_why_in_plain_steps(folder: str) -> None:
+    counts = density(sorted((ROOT / folder).rglob("*.py")))
+    assert counts.per_1000(counts.comments) >= 30
+    assert counts.per_1000(counts.conditional_expressions) <= 15
+    assert counts.per_1000(counts.comprehensions) <= 25
+    assert len(counts.vague) / counts.bindings <= 0.005, counts.vague
+
+
+def test_density_is_measured(tmp_path: Path) -> None:
+    file = tmp_path / "some.py"
+    lines = [
+        "# said",
+        "# -- ruler",
+        "def long(each, b):",
+        '    """# no comment"""',
+        "    import os",
+        "    c = [d for d in b]",
+    ]
+    file.write_text("\n".join([*lines, "", "    return {e: 1 if c else 2 for e in b}", "def short(): pass"]))
+    counts = density([file], longest_function=5)
+    assert (counts.lines, counts.comments, counts.bindings) == (8, 1, 5)
+    assert counts.conditional_expressions == 1 and counts.comprehensions == 2
+    assert counts.long_functions == ["some.py:long"] and counts.vague == ["some.py: each"]
+    assert [ast.unparse(node) for node in import_nodes(file)] == ["import os"]
+
+
+@pytest.mark.parametrize("module", sorted(MOST_FLAGS))
+def test_commands_do_not_gain_flags_without_a_reason(module: str) -> None:
+    shown = help_of(module, [])
+    flags = set(re.findall(r"^  (--[a-z0-9-]+)", shown, re.MULTILINE))
+    assert 50 < len(flags) <= MOST_FLAGS[module]
+
+
 # -- layers ------------------------------------------------------------------------------------------------------
 
 
@@ -200,9 +281,9 @@ def test_the_rule_of_layers_tells_good_imports_from_bad_ones(importer: str, impo
 
 def test_imports_are_found_in_every_form_and_place() -> None:
     source = "import a.b\nfrom .x import y\nfrom nanoproof import rl\ndef f():\n    from ..z import w\n"
-    found = imports(import_nodes_of(source), "nanoproof.lean.types")
+    found = imports(imports_in(ast.parse(source)), "nanoproof.lean.types")
     assert set(found) == {"a.b", "nanoproof.lean.x", "nanoproof", "nanoproof.rl", "nanoproof.z"}
-    assert imports(import_nodes_of("from .x import y"), "nanoproof.lean", is_package=True) == ["nanoproof.lean.x"]
+    assert imports(imports_in(ast.parse("from .x import y")), "nanoproof.lean", is_package=True) == ["nanoproof.lean.x"]
 
 
 def test_the_library_imports_neither_scripts_nor_tests_nor_benchmarks() -> None:
@@ -366,75 +447,7 @@ def test_no_name_of_a_file_occurs_more_than_twice() -> None:
     assert [name for name, count in names.items() if count > 2] == []
 
 
-# -- how dense the code is, and how much of it there is ------------------------------------------------------------
-
-MOST_LINES = {"nanoproof": 91_910, "nanolean": 38_200}
-"""All lines of a package. Ratchets: they go down with what is deleted, and up only for what a user gets; the commit
-that raises one says for what."""
-MOST_FLAGS = {"nanoproof.rl": 106, "scripts.prover_eval": 78, "scripts.prove": 58}
-"""Flags that `--help-all` explains; constants it lists by name. `--checker` of evaluations: every score has the verdict
-of an outside checker; `--engine`: the policy by compiled code or by torch; `--html`: a report as one file, to send;
-two of steps that states suggest: a network that does not know a step proves what needs it. Of
-RL, seven say how a model of others is asked and trained, and where; `--shard` is for those that fit no GPU."""
-WRITTEN_OUT = (
-    "common",
-    "search",
-    "lean",
-    "policy",
-    "prover",
-    "rl",
-    "inference",
-    "training",
-    "actors",
-    "selfplay",
-    "retrieval",
-    "mcp",
-    "cluster",
-    "evaluation",
-    "repos",
-    "data",
-    "compat",
-    "doctor",
-    "monitor",
-)
-"""Packages whose code says why: at least 30 comments in 1,000 lines, few dense expressions, plain names."""
-WRITTEN_OUT_NANOLEAN = ("meta", "elab", "tactics", "parser")
-"""Those of NanoLean: what a term, a metavariable and a tactic are in Lean, and where NanoLean differs."""
-
-
-@pytest.mark.parametrize("package", sorted(MOST_LINES))
-def test_packages_do_not_grow_without_a_reason(package: str) -> None:
-    lines = sum(file.read_text(encoding="utf-8").count("\n") for file in modules_of(package).values())
-    assert lines <= MOST_LINES[package]
-
-
-WRITTEN_OUT_FOLDERS = [f"nanoproof/{package}" for package in WRITTEN_OUT]
-WRITTEN_OUT_FOLDERS += [f"nanolean/{package}" for package in WRITTEN_OUT_NANOLEAN]
-WRITTEN_OUT_FOLDERS += ["scripts", "benchmarks"]
-
-
-@pytest.mark.parametrize("folder", WRITTEN_OUT_FOLDERS)
-def test_code_says_why_in_plain_steps(folder: str) -> None:
-    counts = density(sorted((ROOT / folder).rglob("*.py")))
-    assert counts.per_1000(counts.comments) >= 30
-    assert counts.per_1000(counts.conditional_expressions) <= 15
-    assert counts.per_1000(counts.comprehensions) <= 25
-    assert len(counts.vague) / counts.bindings <= 0.005, counts.vague
-
-
-def test_density_is_measured() -> None:
-    file = ROOT / "tests" / "density.py"
-    counts = density([file], longest_function=20)
-    assert counts.conditional_expressions == 2 and counts.comprehensions == 1
-    assert counts.long_functions == ["density.py:density"] and counts.vague == []
-
-
-@pytest.mark.parametrize("module", sorted(MOST_FLAGS))
-def test_commands_do_not_gain_flags_without_a_reason(module: str) -> None:
-    shown = help_of(module, [])
-    flags = set(re.findall(r"^  (--[a-z0-9-]+)", shown, re.MULTILINE))
-    assert 50 < len(flags) <= MOST_FLAGS[module]
-
+# -- options ------------------------------------------------------------------------------------------------------
 
 OPTIONS_PAGE = ROOT / "docs" / "options.md"
 WITH_SWITCHES = (
@@ -589,24 +602,35 @@ def help_with(module: str, *words: str) -> str:
     return page
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_pages_name_commands(page: str) -> None:
-    assert len(commands(page)) > 1
-
-
-@pytest.mark.parametrize("command", sorted({command for page in PAGES for command in commands(page)}))
-def test_pages_name_commands_and_flags_that_exist(command: str) -> None:
+def mistakes_of(command: str) -> list[str]:
+    """What a command that a page names has, and its script or module does not."""
     variables, target, words = words_of(command)
     if target.endswith((".sh", ".py")):
-        assert (ROOT / target).is_file(), f"there is no {target}"
+        if not (ROOT / target).is_file():
+            return [f"there is no {target}"]
         known = (ROOT / target).read_text(encoding="utf-8")
-        assert [name for name in variables if name not in known] == [], f"{target} does not know these variables"
+        unknown = [name for name in variables if name not in known]
     else:
-        known = help_of(target, words)
-    for word in words:
-        if word.startswith("--") and word != "--":
-            flag = word.split("=")[0]
-            assert re.search(rf"(?<![\w-]){re.escape(flag)}(?![\w-])", known), f"{target} does not know {flag}"
+        known, unknown = help_of(target, words), []
+    flags = [word.split("=")[0] for word in words if word.startswith("--") and word != "--"]
+    unknown += [flag for flag in flags if not re.search(rf"(?<![\w-]){re.escape(flag)}(?![\w-])", known)]
+    return [f"{target} does not know {name}" for name in unknown]
+
+
+def test_pages_name_commands_and_flags_that_exist() -> None:
+    named = {page: commands(page) for page in PAGES}
+    assert [page for page, lines in named.items() if len(lines) < 2] == []
+    mistakes = {line: mistakes_of(line) for line in sorted({line for lines in named.values() for line in lines})}
+    assert {line: wrong for line, wrong in mistakes.items() if wrong} == {}
+
+
+def test_mistakes_of_commands_are_found() -> None:
+    assert mistakes_of("NO_SUCH=1 DRY_RUN=1 bash runs/speedrun.sh --none") == [
+        "runs/speedrun.sh does not know NO_SUCH",
+        "runs/speedrun.sh does not know --none",
+    ]
+    assert mistakes_of("bash runs/none.sh") == ["there is no runs/none.sh"]
+    assert mistakes_of("python -m nanoproof.sft --none --seed=3") == ["nanoproof.sft does not know --none"]
 
 
 def prose_of(page: Path) -> str:

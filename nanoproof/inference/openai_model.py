@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor
+from functools import cache
 from typing import Any, TypeVar
 from urllib.parse import urljoin
 
@@ -50,6 +51,7 @@ from nanoproof.inference.openai_answers import (
 from nanoproof.search import policy
 
 log = logging.getLogger(__name__)
+_certificates = cache(httpx2.create_ssl_context)  # those of the system: to read them takes 35 ms for each client
 T = TypeVar("T")
 
 FIRST_PAUSE_SECONDS, TOLD_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.25, 4.0, 30.0
@@ -126,6 +128,7 @@ class OpenAIModel:
         try:
             self._client = httpx2.Client(
                 trust_env=not is_here,  # what listens on this machine is not reached through a proxy
+                verify=_certificates(trust_env=not is_here),
                 headers=headers,
                 timeout=httpx2.Timeout(self._silence, connect=CONNECT_SECONDS, pool=None),
                 limits=httpx2.Limits(max_connections=self._options.requests, max_keepalive_connections=None),

@@ -84,6 +84,8 @@ def with_name(code: str, full_name: str, name: str) -> str:
     root = f"_root_.{full_name}"
     parts = full_name.split(".")
     for ending in (root, *(".".join(parts[first:]) for first in range(len(parts)))):
+        if ending not in code:  # to compile an expression for each name takes most of the time to read a corpus
+            continue
         # A whole identifier behind the keyword: `add` begins `add'` and `add_comm` too.
         match = re.search(rf"(?<=\s)«?{re.escape(ending)}»?(?![\w'!?])", code)
         if match is not None:

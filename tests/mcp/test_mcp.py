@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ import anyio
 import httpx2
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
+from mcp.server.mcpserver import MCPServer
 
 from nanoproof.common.config import from_args
 from nanoproof.common.errors import UserError
@@ -85,12 +87,17 @@ def bench(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[W
         yield command.open_workbench(args, options, project, folder, searches, stack)
 
 
-def session(bench: Workbench, do: Callable[[Client], Awaitable[Any]], max_seconds: float = 60.0) -> Any:
-    """Run a client on a server in memory."""
+@cache
+def server_of(bench: Workbench) -> MCPServer[Any]:
+    """A server for all calls: to make one takes longer than most of them."""
+    return make_server(Opening(bench.root, lambda: bench), bench.searches, 60.0)
+
+
+def session(bench: Workbench, do: Callable[[Client], Awaitable[Any]]) -> Any:
+    """Run a client on the server in memory."""
 
     async def run() -> Any:
-        server = make_server(Opening(bench.root, lambda: bench), bench.searches, max_seconds)
-        async with Client(server) as client:
+        async with Client(server_of(bench)) as client:
             try:
                 return await do(client)
             except MCPError as error:  # raised here, it would come in two groups of exceptions
