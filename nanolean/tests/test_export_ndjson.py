@@ -61,10 +61,9 @@ def with_last(lines: list[str], kind: str, **changes: object) -> list[str]:
 
 
 @pytest.fixture(autouse=True)
-def one_library(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
-    """The library that is loaded already, for all commands in this process but those of the test that names them."""
-    if request.function is not test_the_library_is_written_and_checked_by_commands:
-        monkeypatch.setattr("nanolean.tools.certificates.load_library", lambda distrust=False: base())
+def one_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The library that is loaded already, for all commands in this process."""
+    monkeypatch.setattr("nanolean.tools.certificates.load_library", lambda distrust=False: base())
 
 
 # --- writing
@@ -157,14 +156,6 @@ def test_numbers_of_any_size_are_written_in_digits(digits):
 
 
 # --- reading
-
-
-def test_the_librarys_own_export_is_accepted_and_gives_the_library_again():
-    verdict = check_export(library())
-    assert (verdict.outcome, verdict.reason, verdict.left_out) == ("accepted", "", ())
-    assert verdict.env.names() == [name for name in base().env.names() if name != "sorryAx"]
-    assert differences(verdict.env, base().env) == []
-    assert list(export_lines(verdict.env, verdict.env.names())) == library()
 
 
 def verdict_of(*lines: str) -> tuple[str, str]:
@@ -388,7 +379,11 @@ def test_too_much_work_is_declined_and_not_refused():
 # --- commands
 
 
-def test_the_library_is_written_and_checked_by_commands(tmp_path, capsys):
+def test_the_librarys_own_export_is_written_accepted_and_gives_the_library_again(tmp_path, capsys, monkeypatch):
+    verdicts = []
+    monkeypatch.setattr(
+        certificates, "check_export", lambda *given: verdicts.append(check_export(*given)) or verdicts[0]
+    )
     out = tmp_path / "library.ndjson.gz"
     assert main(["export", "--format", "ndjson", "--library", "-o", str(out)]) == 0
     assert gzip.decompress(out.read_bytes()).decode().splitlines() == library()
@@ -396,6 +391,11 @@ def test_the_library_is_written_and_checked_by_commands(tmp_path, capsys):
     said = capsys.readouterr().out
     assert f"{out}: accepted: " in said
     assert "axioms: Classical.choice, Quot.sound, propext" in said
+    (verdict,) = verdicts
+    assert (verdict.outcome, verdict.reason, verdict.left_out) == ("accepted", "", ())
+    assert verdict.env.names() == [name for name in base().env.names() if name != "sorryAx"]
+    assert differences(verdict.env, base().env) == []
+    assert list(export_lines(verdict.env, verdict.env.names())) == library()
 
 
 def write(path: Path, text: str) -> Path:
