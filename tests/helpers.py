@@ -47,7 +47,15 @@ def import_nodes(file: Path) -> list[ast.Import | ast.ImportFrom]:
 
 def import_nodes_of(source: str) -> list[ast.Import | ast.ImportFrom]:
     """Return every import of a text."""
-    return [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Import | ast.ImportFrom)]
+    found: list[ast.Import | ast.ImportFrom] = []
+    left: list[Any] = [ast.parse(source)]
+    while left:  # statements only: `ast.walk` goes through all expressions, and takes ten times as long
+        node = left.pop()
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            found.append(node)
+        for part in ("body", "handlers", "orelse", "finalbody", "cases"):
+            left += getattr(node, part, ())
+    return sorted(found, key=lambda node: (node.lineno, node.col_offset))
 
 
 def page_data(page: str) -> Any:
