@@ -2,11 +2,12 @@
 
 import random
 from collections import Counter
+from functools import cache
 
 import pytest
 
 from nanolean.commands.runner import run_text
-from nanolean.data.families import FAMILIES, LEVELS, family_problems
+from nanolean.data.families import FAMILIES, LEVELS, Named, family_problems
 from nanolean.data.logic_search import LogicSearch, holds
 from nanolean.data.problem import (
     FALSE,
@@ -34,13 +35,18 @@ def library() -> EnvState:
     return base()
 
 
+@cache
+def problems_of(family: str) -> list[Named]:
+    """Some problems of every level."""
+    return family_problems(family, 11, dict.fromkeys(LEVELS, 3 if NIGHTLY else 2), frozenset())
+
+
 @pytest.mark.parametrize("family", FAMILIES)
 def test_generated_problems_are_true_their_proofs_replay_and_the_kernel_accepts_them(
     family: str, library: EnvState
 ) -> None:
-    problems = family_problems(family, 11, dict.fromkeys(LEVELS, 3 if NIGHTLY else 2), frozenset())
-    assert len(problems) >= 6
-    for named in problems:
+    assert len(problems_of(family)) >= 6
+    for named in problems_of(family):
         node = replay(start(named.source()), named.problem.proof)
         assert 1 <= node.size <= named.problem.proof.size
 
@@ -77,7 +83,7 @@ def test_levels_follow_the_length_of_the_plain_proof() -> None:
 def test_statements_and_tactics_are_short_enough_for_a_small_context() -> None:
     lengths, tactics = [], []
     for family in FAMILIES:
-        for named in family_problems(family, 3, dict.fromkeys(LEVELS, 2), frozenset()):
+        for named in problems_of(family):
             lengths.append(len(named.problem.statement()))
             steps = [named.problem.proof]
             while steps:
