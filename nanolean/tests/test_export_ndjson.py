@@ -28,6 +28,7 @@ from nanolean.kernel.level import IMax, LParam, Max, Succ
 from nanolean.ndjson.export_ndjson import closure, decimal, export_lines, split_name
 from nanolean.ndjson.import_ndjson import PERMITTED, check_export
 from nanolean.system import UserError
+from nanolean.tests.each import each
 from nanolean.tests.export_mutants import content, differences
 from nanolean.tests.export_validator import validate
 from nanolean.tests.library import base, run
@@ -168,7 +169,7 @@ PROP_ROW = '{"sort":0,"ie":0}'
 FOO_AXIOM = '{"axiom":{"name":1,"levelParams":[],"type":0,"isUnsafe":false}}'
 
 
-@pytest.mark.parametrize(
+@each(
     ("lines", "reason"),
     [
         (["{"], "not a line of JSON"),
@@ -209,7 +210,7 @@ def test_malformed_lines_are_refused_with_a_reason_in_one_line(lines, reason):
     assert outcome == "refused" and reason in said and "\n" not in said
 
 
-@pytest.mark.parametrize(
+@each(
     ("lines", "reason"),
     [
         (['{"strVal":"a","ie":0}'], "string literals"),
@@ -255,7 +256,7 @@ def test_the_axioms_of_lean_are_permitted(name):
     assert check_export(export_lines(base().env, [name])).outcome == "accepted"
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "axiom propext' (a b : Prop) : a = b",
@@ -289,7 +290,7 @@ def changed(part: str, change: object, name: str = "Nat.le") -> list[str]:
     return [*lines[:-1], json.dumps(record)]
 
 
-@pytest.mark.parametrize(
+@each(
     ("part", "change"),
     [
         ("types.0.numParams", 0),

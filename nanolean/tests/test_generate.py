@@ -25,6 +25,7 @@ from nanolean.data.problem import (
 )
 from nanolean.data.replay import replay, start
 from nanolean.env_state import EnvState
+from nanolean.tests.each import each
 from nanolean.tests.library import NIGHTLY, base
 
 P, Q, R = atom("p"), atom("q"), atom("r")
@@ -51,7 +52,7 @@ def test_generated_problems_are_true_their_proofs_replay_and_the_kernel_accepts_
         assert 1 <= node.size <= named.problem.proof.size
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@each("family", FAMILIES)
 def test_a_family_gives_the_same_for_the_same_seed_and_something_else_for_another(family: str) -> None:
     quota = {1: 2, 2: 2}
     sources = [[named.source() for named in family_problems(family, seed, quota, frozenset())] for seed in (1, 1, 2)]
@@ -98,7 +99,7 @@ def test_statements_and_tactics_are_short_enough_for_a_small_context() -> None:
 # Logic
 
 
-@pytest.mark.parametrize(
+@each(
     "formula",
     [
         ("→", P, P),
@@ -113,7 +114,7 @@ def test_the_decision_procedure_accepts_intuitionistic_laws(formula: Formula) ->
     assert holds([], formula)
 
 
-@pytest.mark.parametrize(
+@each(
     "formula",
     [
         P,
@@ -150,7 +151,7 @@ def test_the_search_gives_up_on_what_is_not_provable() -> None:
 # Text
 
 
-@pytest.mark.parametrize(
+@each(
     ("formula", "text"),
     [
         (("→", ("→", P, Q), R), "(p → q) → r"),

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from nanolean.tests.each import each
 from nanoproof.common.errors import UserError
 from nanoproof.data import contamination
 from nanoproof.data.contamination import compare, main, read_set
@@ -25,7 +26,7 @@ def form(statement: str) -> str:
 # Normal forms
 
 
-@pytest.mark.parametrize(
+@each(
     ("one", "other"),
     [
         ("(a b : ℝ) (h : a<b) : a ≤ b", "(x : ℝ) (y : ℝ)\n    (h₀ : x < y) : -- so it is\n  x ≤ y"),
@@ -44,7 +45,7 @@ def test_statements_that_only_look_different_have_one_normal_form(one: str, othe
     assert form(one) == form(other)
 
 
-@pytest.mark.parametrize(
+@each(
     ("one", "other"),
     [
         ("(a b : ℝ) : a ≤ b", "(a b : ℝ) : b ≤ a"),

@@ -1,6 +1,5 @@
 """Setting up Lean projects for servers, and checking what is there, over stand-ins for Lean's programs."""
 
-import json
 import os
 import shlex
 import shutil

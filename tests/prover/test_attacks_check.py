@@ -18,6 +18,7 @@ from nanolean.kernel.expr import Const, Lam, Lit
 from nanolean.library import loader
 from nanolean.library.loader import build_library
 from nanolean.repl import Repl
+from nanolean.tests.each import each
 from nanolean.tests.library import base
 from nanoproof.lean.check_command import CheckCommand
 from nanoproof.lean.types import CheckReport, LeanError, SourceError, Theorem
@@ -94,12 +95,12 @@ PROOFS_OF_FALSE = {
 }
 
 
-@pytest.mark.parametrize("proof", PROOFS_OF_FALSE.values(), ids=PROOFS_OF_FALSE.keys())
+@each("proof", PROOFS_OF_FALSE.values(), ids=PROOFS_OF_FALSE.keys())
 def test_no_text_proves_false(proof):
     assert not accepted(": False", proof)
 
 
-@pytest.mark.parametrize(
+@each(
     "proof",
     [
         "trivial theorem other : True := trivial",
