@@ -20,7 +20,8 @@ def each(
     if callable(ids):
         labels = [", ".join(str(ids(value)) for value in case) for case in values]
     else:
-        labels = [str(label) for label in ids] if ids is not None else [repr(case) for case in values]
+        shown = [", ".join(getattr(value, "__name__", repr(value)) for value in case) for case in values]
+        labels = shown if ids is None else [str(label) for label in ids]
 
     def decorated(test: Callable[..., None]) -> Callable[..., None]:
         signature = inspect.signature(test)
