@@ -149,7 +149,8 @@ def write(splits: dict[str, list[Entry]]) -> None:
 def problems_of(state: EnvState, step: int = 1) -> list[str]:
     """List what is wrong with the benchmark: sizes, duplicates, trivial or known statements, proofs missing or refused.
 
-    Of the theorems every `step`th is tried: whether it is trivial, and whether its proof goes through.
+    Of the theorems every `step`th is read: whether another of them states the same, whether it is trivial, and whether
+    its proof goes through. All must have a proof.
     """
     problems: list[str] = []
     keys = dict.fromkeys(library_keys(), "the library")
@@ -159,16 +160,17 @@ def problems_of(state: EnvState, step: int = 1) -> list[str]:
         if len(theorems) != SPLIT_SIZE:
             problems.append(f"{split} has {len(theorems)} theorems, not {SPLIT_SIZE}")
         for number, theorem in enumerate(theorems):
+            proof = proofs.get(theorem.id)
+            if proof is None or proof["split"] != split:
+                problems.append(f"{theorem.id} has no reference proof")
+                continue
+            if number % step:
+                continue
             key = statement_key(theorem.source)
             if key in keys:
                 problems.append(f"{theorem.id} states the same as {keys[key]}")
             keys[key] = theorem.id
-            proof = proofs.get(theorem.id)
-            if proof is None or proof["split"] != split:
-                problems.append(f"{theorem.id} has no reference proof")
-            elif number % step:
-                continue
-            elif is_trivial(theorem.source):
+            if is_trivial(theorem.source):
                 problems.append(f"{theorem.id} is proved by one finisher")
             elif not is_accepted(run_text(state, splice(theorem, proof["proof"]))):
                 problems.append(f"the reference proof of {theorem.id} does not go through")

@@ -104,7 +104,7 @@ CHOOSE = [
 
 def taken(file: Path) -> Iterator[tuple[str, bool]]:
     """What a file imports of NanoLean, and whether that is at its top."""
-    for node in import_nodes(file):
+    for node in import_nodes(file) if "nanolean" in file.read_text(encoding="utf-8") else []:
         names = [node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
         yield from ((name, node.col_offset == 0) for name in names if name.split(".")[0] == "nanolean")
 

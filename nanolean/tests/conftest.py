@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 from hypothesis import HealthCheck, settings
 
-from nanolean.library import loader
+from nanolean.library import loader, texts
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background of a script; processes would inherit it
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -28,6 +28,7 @@ def library_read_once():
     """Commands that are called in this process read the library, and check it again, once for all of them."""
     opened = cache(loader.open_library)
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("nanolean.tools.export.library_declarations", cache(texts.library_declarations))
         patch.setattr("nanolean.tools.check.open_library", lambda distrust=False: opened(distrust=distrust))
         for tool in ("export", "certificates"):
             patch.setattr(f"nanolean.tools.{tool}.load_library", lambda distrust=False: opened(distrust=distrust).state)

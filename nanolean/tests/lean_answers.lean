@@ -85,6 +85,7 @@ class CoeSort (α : Sort u) (β : outParam (Sort v)) where
 inductive N where
   | z : N
   | s (n : N) : N
+set_option genCtorIdx false in
 inductive Col where
   | red | green | blue
 inductive Same {α : Sort u} (a : α) : α → Prop where

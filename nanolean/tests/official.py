@@ -1,8 +1,8 @@
 """NanoLean's kernel held against Lean's own: random declarations that both judge, as a program.
 
-`python -m nanolean.tests.official LIBRARY KIND COUNT [SEED]` prints a line of JSON: how many declarations of which kind
-(`mutants`, `types`, `equalities`, `levels`, `structures`) were accepted by whom, and the first of those that they judge
-differently.
+`python -m nanolean.tests.official LIBRARY KIND[,KIND..] COUNT [SEED]` prints a line of JSON for each kind (`mutants`,
+`types`, `equalities`, `levels`, `structures`): how many declarations were accepted by whom, and the first of those that
+they judge differently.
 A process of its own, as a mistake in what Lean's library is given ends it.
 """
 
@@ -11,6 +11,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -255,9 +256,8 @@ KINDS: dict[str, Callable[[Both, Random], Iterator[Question]]] = {
 }
 
 
-def compare(library: Path, kind: str, count: int, seed: str) -> dict[str, Any]:
+def compare(both: Both, kind: str, count: int, seed: str) -> dict[str, Any]:
     """Have both kernels judge so many declarations."""
-    both = Both(LeanKernel(library), base().env if kind in ("mutants", "equalities") else environment())
     seen: Counter[str] = Counter()
     only_theirs: Counter[str] = Counter()
     wrong: list[tuple[str, str]] = []
@@ -278,10 +278,14 @@ def compare(library: Path, kind: str, count: int, seed: str) -> dict[str, Any]:
 
 
 def main() -> int:
-    """Run the comparison that the command line asks for."""
-    library, kind, count, *seed = sys.argv[1:]
-    result = compare(Path(library), kind, int(count), *(seed or ["0"]))
-    print(json.dumps(result, ensure_ascii=False))
+    """Run the comparisons that the command line asks for."""
+    library, kinds, count, *seed = sys.argv[1:]
+    kernel = LeanKernel(Path(library))
+    over_library, over_little = cache(lambda: Both(kernel, base().env)), cache(lambda: Both(kernel, environment()))
+    for kind in kinds.split(","):
+        both = over_library() if kind in ("mutants", "equalities") else over_little()
+        result = compare(both, kind, int(count), *(seed or ["0"]))
+        print(json.dumps(result, ensure_ascii=False), flush=True)
     return 0
 
 

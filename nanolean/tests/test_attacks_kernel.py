@@ -30,6 +30,7 @@ from nanolean.kernel.expr import (
 )
 from nanolean.kernel.level import ONE, ZERO, IMax, Level, LParam, Max, Succ, always_leq, equiv, leq
 from nanolean.kernel.typecheck import TypeChecker
+from nanolean.tests.each import each
 from nanolean.tests.kernel_prelude import (
     BOOL,
     NAT,
@@ -253,7 +254,7 @@ def test_an_occurrence_in_the_domain_of_a_domain_is_refused():
 # --- elimination into data
 
 
-@pytest.mark.parametrize(
+@each(
     ("ctors", "large"),
     [
         ([], True),
@@ -389,7 +390,7 @@ def test_constructors_of_literals_cannot_be_declared_as_something_else(name):
     refuses(inductive(type_name, (), 0, TYPE, (name, c(type_name))), "exactly the constructors", Environment())
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "value"),
     [
         ("Nat.mod", lambda x, y: Lit(0)),

@@ -4,6 +4,7 @@ import pytest
 
 from nanolean.kernel.expr import Const, collect_consts
 from nanolean.tests.attacks import contradictions, refused, rests_on, unproved
+from nanolean.tests.each import each
 from nanolean.tests.library import base, run
 from nanolean.tests.test_attacks_text import attack
 
@@ -103,7 +104,7 @@ SHADOWED = {
 }
 
 
-@pytest.mark.parametrize(("text", "name"), SHADOWED.values(), ids=SHADOWED.keys())
+@each(("text", "name"), SHADOWED.values(), ids=SHADOWED.keys())
 def test_shadowing_does_not_change_what_is_claimed(text, name):
     refused(text, name=name)
 
@@ -314,7 +315,7 @@ AXIOMS = {
 }
 
 
-@pytest.mark.parametrize(("text", "axiom"), AXIOMS.values(), ids=AXIOMS.keys())
+@each(("text", "axiom"), AXIOMS.values(), ids=AXIOMS.keys())
 def test_every_axiom_is_seen(text, axiom):
     name = "A.boom" if text.startswith("namespace A\naxiom propext") else "boom"
     rests_on(text, axiom, name)

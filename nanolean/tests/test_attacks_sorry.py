@@ -5,6 +5,7 @@ import pytest
 from nanolean.kernel.env import axioms_of
 from nanolean.repl import Repl
 from nanolean.tests.attacks import contradictions, refused, unproved
+from nanolean.tests.each import each
 from nanolean.tests.library import base, run
 from nanolean.tests.test_attacks_text import attack
 
@@ -129,7 +130,7 @@ STEPS = {
 }
 
 
-@pytest.mark.parametrize("steps", STEPS.values(), ids=STEPS.keys())
+@each("steps", STEPS.values(), ids=STEPS.keys())
 def test_a_proof_step_by_step_with_sorry_is_never_complete(steps):
     unproved(": False", *steps)
 
@@ -145,7 +146,7 @@ def repl_after(text: str, *tactics: str) -> dict:
     return answer
 
 
-@pytest.mark.parametrize("steps", STEPS.values(), ids=STEPS.keys())
+@each("steps", STEPS.values(), ids=STEPS.keys())
 def test_the_server_never_calls_a_proof_with_sorry_complete(steps):
     answer = repl_after("example : False := by sorry", *steps)
     assert answer.get("proofStatus") != "Completed"

@@ -5,6 +5,7 @@ import pytest
 from nanolean.kernel.env import axioms_of
 from nanolean.repl import Repl
 from nanolean.tests.attacks import refused, rests_on, unproved
+from nanolean.tests.each import each
 from nanolean.tests.library import base, run
 
 
@@ -295,12 +296,12 @@ REPL_PROOFS = {
 }
 
 
-@pytest.mark.parametrize(("statement", "steps"), REPL_PROOFS.values(), ids=REPL_PROOFS.keys())
+@each(("statement", "steps"), REPL_PROOFS.values(), ids=REPL_PROOFS.keys())
 def test_tactics_do_not_prove_it_step_by_step(statement, steps):
     unproved(statement, *steps)
 
 
-@pytest.mark.parametrize(("statement", "steps"), REPL_PROOFS.values(), ids=REPL_PROOFS.keys())
+@each(("statement", "steps"), REPL_PROOFS.values(), ids=REPL_PROOFS.keys())
 def test_the_same_tactics_do_not_prove_it_in_a_text(statement, steps):
     if statement == ": True":
         return

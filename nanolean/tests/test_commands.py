@@ -12,6 +12,7 @@ from nanolean.env_state import EnvState
 from nanolean.kernel.env import Environment, axioms_of
 from nanolean.library import loader
 from nanolean.library.loader import LibraryError, build_library, cache_path, load_library
+from nanolean.tests.each import each
 from nanolean.tests.library import base, errors, run
 
 
@@ -92,7 +93,7 @@ def test_levels_that_stay_open_become_parameters():
     assert errors(text) == []
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "message"),
     [
         ("theorem t : Nat := 3", "type of theorem `t` is not a proposition"),
@@ -250,7 +251,7 @@ def test_protected_names_need_their_namespace():
     assert errors(text) == ["Unknown identifier `t`"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "message"),
     [
         ("protected theorem t : 1 = 1 := rfl", "protected declarations must be in a namespace"),
@@ -281,7 +282,7 @@ MADE = [
 ]
 
 
-@pytest.mark.parametrize("text", MADE)
+@each("text", MADE)
 def test_names_that_lean_declares_itself_are_taken(text: str):
     (message,) = errors(text)
     assert message.endswith("has already been declared")

@@ -3,8 +3,7 @@
 import re
 from pathlib import Path
 
-import pytest
-
+from nanolean.tests.each import each
 from nanolean.tests.library import errors, run
 
 COURSE = Path(__file__).parent / "course.lean"
@@ -79,7 +78,7 @@ def test_the_course_is_proved() -> None:
     assert errors(COURSE.read_text(encoding="utf-8")) == []
 
 
-@pytest.mark.parametrize("text", ACCEPTED.values(), ids=ACCEPTED)
+@each("text", ACCEPTED.values(), ids=ACCEPTED)
 def test_accepted(text: str) -> None:
     assert errors(text) == []
 
@@ -144,7 +143,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize(("text", "message"), REFUSED.values(), ids=REFUSED)
+@each(("text", "message"), REFUSED.values(), ids=REFUSED)
 def test_refused(text: str, message: str) -> None:
     assert [re.sub(r"\?m\.\d+", "?m", error) for error in errors(text)] == [message]
 

@@ -2,12 +2,11 @@
 
 import random
 
-import pytest
-
 from nanolean.data.cuts import RULES, applied_terms, cut_proofs
 from nanolean.data.make import HELD_OUT_LIBRARY, HELD_OUT_PREMISES, make_classics
 from nanolean.data.problem import Step, chain, render
 from nanolean.data.replay import Node, replay, start
+from nanolean.tests.each import each
 
 POWER = "theorem t (c k : Nat) : 0 < (c + 1) ^ k := by\n  sorry"
 BY_INDUCTION = Step(
@@ -39,7 +38,7 @@ def cut(rule: str, source: str, proof: Step) -> Node:
     return replay(before, step)
 
 
-@pytest.mark.parametrize(
+@each(
     ("rule", "source", "proof", "tactics"),
     [
         ("generalizing", POWER, BY_INDUCTION, ["induction k generalizing c with", " := ih c\n"]),

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from nanolean.tests.each import each
 from nanolean.tests.proving import proves, refusal, with_commands
 
 naturals = st.one_of(st.integers(0, 20), st.integers(0, 10**30))
@@ -42,8 +43,8 @@ def test_numbers_may_be_hidden_in_definitions():
     assert proves(": Nat.gcd (f 3) (f 7) = Nat.gcd 4 8", "rfl", base=base)
 
 
-@pytest.mark.parametrize("statement", ["0 % x = 0", "0 / x = 0", "Nat.gcd 0 x = x", "x % 0 = x", "Nat.gcd x 0 = x"])
-@pytest.mark.parametrize("tactic", ["rfl", "exact rfl", "exact Eq.refl _"])
+@each("statement", ["0 % x = 0", "0 / x = 0", "Nat.gcd 0 x = x", "x % 0 = x", "Nat.gcd x 0 = x"])
+@each("tactic", ["rfl", "exact rfl", "exact Eq.refl _"])
 def test_on_variables_nothing_is_unfolded(statement, tactic):
     assert refusal(f"(x : Nat) : {statement}", tactic)
 

@@ -10,6 +10,7 @@ import pytest
 from nanolean.__main__ import main
 from nanolean.commands.runner import run_text
 from nanolean.parser.parse_commands import _TACTICS
+from nanolean.tests.each import each
 from nanolean.tests.library import base
 from nanolean.tools.tactics_page import CHAPTERS, PAGE, Entry, entries, page, run_tactics, state_of
 from nanolean.tools.terminal import Session
@@ -46,7 +47,7 @@ def fenced(path: Path, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)\n```$", path.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.parametrize("example", tactic_examples(), ids=lambda example: example.head.replace("\n", " "))
+@each("example", tactic_examples(), ids=lambda example: example.head.replace("\n", " "))
 def test_an_example_of_a_tactic_gives_what_it_shows(example: Example):
     state = state_of(example.head)
     for tactics, answer in example.steps:
@@ -65,7 +66,7 @@ def test_every_tactic_has_an_entry_in_one_chapter():
     assert sorted(names) == sorted(_TACTICS.keys() | COMBINATORS)
 
 
-@pytest.mark.parametrize("entry", entries().values(), ids=lambda entry: entry.names[0])
+@each("entry", entries().values(), ids=lambda entry: entry.names[0])
 def test_a_tactic_has_an_example_that_uses_it(entry: Entry):
     for name in entry.names:
         assert any(_uses(example, name) for example in entry.examples), name

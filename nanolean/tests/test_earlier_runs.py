@@ -6,6 +6,7 @@ import pytest
 
 from nanolean.commands import runner
 from nanolean.repl import Repl
+from nanolean.tests.each import each
 from nanolean.tests.library import base
 
 COMMANDS = (
@@ -53,7 +54,7 @@ def text_of(commands: list[str]) -> str:
     return "\n\n".join(command.replace("{n}", f"t{number % 5}") for number, command in enumerate(commands))
 
 
-@pytest.mark.parametrize("seed", range(12))
+@each("seed", range(12))
 def test_what_was_read_before_changes_no_answer(seed: int) -> None:
     rng = random.Random(seed)
     repl = Repl(base())

@@ -10,6 +10,7 @@ from nanolean.meta.mctx import MetaContext
 from nanolean.parser import parse_term
 from nanolean.proof_errors import ElabError
 from nanolean.tactic_state import run_block
+from nanolean.tests.each import each
 from nanolean.tests.library import base, errors, run
 
 
@@ -103,7 +104,7 @@ ACCEPTED = {
 }
 
 
-@pytest.mark.parametrize("statement", ACCEPTED.values(), ids=ACCEPTED.keys())
+@each("statement", ACCEPTED.values(), ids=ACCEPTED.keys())
 def test_accepts(statement: str):
     assert errors("example " + statement) == []
 
@@ -180,14 +181,14 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize(("statement", "message"), REFUSED.values(), ids=REFUSED.keys())
+@each(("statement", "message"), REFUSED.values(), ids=REFUSED.keys())
 def test_refuses(statement: str, message: str):
     found = errors("example " + statement)
     assert len(found) == 1
     assert message in found[0]
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "printed", "type_"),
     [
         ("fun x => x + 1", "fun x => x + 1", "Nat → Nat"),

@@ -5,6 +5,7 @@ import pytest
 from nanolean.kernel.env import axioms_of
 from nanolean.tactic_state import proof_status, run_tactic
 from nanolean.tactics.simp import NO_PROGRESS
+from nanolean.tests.each import each
 from nanolean.tests.library import errors, run
 from nanolean.tests.proving import goals, proves, refusal, targets, with_commands
 
@@ -121,12 +122,12 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("text", ACCEPTED.values(), ids=ACCEPTED.keys())
+@each("text", ACCEPTED.values(), ids=ACCEPTED.keys())
 def test_accepted(text: str) -> None:
     assert errors(text) == []
 
 
-@pytest.mark.parametrize(("text", "message"), REFUSED.values(), ids=REFUSED.keys())
+@each(("text", "message"), REFUSED.values(), ids=REFUSED.keys())
 def test_refused(text: str, message: str) -> None:
     assert any(message in error for error in errors(text)), errors(text)
 

@@ -28,6 +28,7 @@ from nanolean.kernel.level import IMax, LParam, Max, Succ
 from nanolean.ndjson.export_ndjson import closure, decimal, export_lines, split_name
 from nanolean.ndjson.import_ndjson import PERMITTED, check_export
 from nanolean.system import UserError
+from nanolean.tests.each import each
 from nanolean.tests.export_mutants import content, differences
 from nanolean.tests.export_validator import validate
 from nanolean.tests.library import base, run
@@ -61,10 +62,9 @@ def with_last(lines: list[str], kind: str, **changes: object) -> list[str]:
 
 
 @pytest.fixture(autouse=True)
-def one_library(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
-    """The library that is loaded already, for all commands in this process but those of the test that names them."""
-    if request.function is not test_the_library_is_written_and_checked_by_commands:
-        monkeypatch.setattr("nanolean.tools.certificates.load_library", lambda distrust=False: base())
+def one_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The library that is loaded already, for all commands in this process."""
+    monkeypatch.setattr("nanolean.tools.certificates.load_library", lambda distrust=False: base())
 
 
 # --- writing
@@ -159,14 +159,6 @@ def test_numbers_of_any_size_are_written_in_digits(digits):
 # --- reading
 
 
-def test_the_librarys_own_export_is_accepted_and_gives_the_library_again():
-    verdict = check_export(library())
-    assert (verdict.outcome, verdict.reason, verdict.left_out) == ("accepted", "", ())
-    assert verdict.env.names() == [name for name in base().env.names() if name != "sorryAx"]
-    assert differences(verdict.env, base().env) == []
-    assert list(export_lines(verdict.env, verdict.env.names())) == library()
-
-
 def verdict_of(*lines: str) -> tuple[str, str]:
     verdict = check_export([library()[0], *lines])
     return verdict.outcome, verdict.reason
@@ -177,7 +169,7 @@ PROP_ROW = '{"sort":0,"ie":0}'
 FOO_AXIOM = '{"axiom":{"name":1,"levelParams":[],"type":0,"isUnsafe":false}}'
 
 
-@pytest.mark.parametrize(
+@each(
     ("lines", "reason"),
     [
         (["{"], "not a line of JSON"),
@@ -218,7 +210,7 @@ def test_malformed_lines_are_refused_with_a_reason_in_one_line(lines, reason):
     assert outcome == "refused" and reason in said and "\n" not in said
 
 
-@pytest.mark.parametrize(
+@each(
     ("lines", "reason"),
     [
         (['{"strVal":"a","ie":0}'], "string literals"),
@@ -264,7 +256,7 @@ def test_the_axioms_of_lean_are_permitted(name):
     assert check_export(export_lines(base().env, [name])).outcome == "accepted"
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "axiom propext' (a b : Prop) : a = b",
@@ -298,7 +290,7 @@ def changed(part: str, change: object, name: str = "Nat.le") -> list[str]:
     return [*lines[:-1], json.dumps(record)]
 
 
-@pytest.mark.parametrize(
+@each(
     ("part", "change"),
     [
         ("types.0.numParams", 0),
@@ -388,7 +380,11 @@ def test_too_much_work_is_declined_and_not_refused():
 # --- commands
 
 
-def test_the_library_is_written_and_checked_by_commands(tmp_path, capsys):
+def test_the_librarys_own_export_is_written_accepted_and_gives_the_library_again(tmp_path, capsys, monkeypatch):
+    verdicts = []
+    monkeypatch.setattr(
+        certificates, "check_export", lambda *given: verdicts.append(check_export(*given)) or verdicts[0]
+    )
     out = tmp_path / "library.ndjson.gz"
     assert main(["export", "--format", "ndjson", "--library", "-o", str(out)]) == 0
     assert gzip.decompress(out.read_bytes()).decode().splitlines() == library()
@@ -396,6 +392,11 @@ def test_the_library_is_written_and_checked_by_commands(tmp_path, capsys):
     said = capsys.readouterr().out
     assert f"{out}: accepted: " in said
     assert "axioms: Classical.choice, Quot.sound, propext" in said
+    (verdict,) = verdicts
+    assert (verdict.outcome, verdict.reason, verdict.left_out) == ("accepted", "", ())
+    assert verdict.env.names() == [name for name in base().env.names() if name != "sorryAx"]
+    assert differences(verdict.env, base().env) == []
+    assert list(export_lines(verdict.env, verdict.env.names())) == library()
 
 
 def write(path: Path, text: str) -> Path:

@@ -2,11 +2,12 @@
 
 import random
 from collections import Counter
+from functools import cache
 
 import pytest
 
 from nanolean.commands.runner import run_text
-from nanolean.data.families import FAMILIES, LEVELS, family_problems
+from nanolean.data.families import FAMILIES, LEVELS, Named, family_problems
 from nanolean.data.logic_search import LogicSearch, holds
 from nanolean.data.problem import (
     FALSE,
@@ -24,6 +25,7 @@ from nanolean.data.problem import (
 )
 from nanolean.data.replay import replay, start
 from nanolean.env_state import EnvState
+from nanolean.tests.each import each
 from nanolean.tests.library import NIGHTLY, base
 
 P, Q, R = atom("p"), atom("q"), atom("r")
@@ -34,18 +36,23 @@ def library() -> EnvState:
     return base()
 
 
+@cache
+def problems_of(family: str) -> list[Named]:
+    """Some problems of every level."""
+    return family_problems(family, 11, dict.fromkeys(LEVELS, 3 if NIGHTLY else 2), frozenset())
+
+
 @pytest.mark.parametrize("family", FAMILIES)
 def test_generated_problems_are_true_their_proofs_replay_and_the_kernel_accepts_them(
     family: str, library: EnvState
 ) -> None:
-    problems = family_problems(family, 11, dict.fromkeys(LEVELS, 3 if NIGHTLY else 2), frozenset())
-    assert len(problems) >= 6
-    for named in problems:
+    assert len(problems_of(family)) >= 6
+    for named in problems_of(family):
         node = replay(start(named.source()), named.problem.proof)
         assert 1 <= node.size <= named.problem.proof.size
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@each("family", FAMILIES)
 def test_a_family_gives_the_same_for_the_same_seed_and_something_else_for_another(family: str) -> None:
     quota = {1: 2, 2: 2}
     sources = [[named.source() for named in family_problems(family, seed, quota, frozenset())] for seed in (1, 1, 2)]
@@ -77,7 +84,7 @@ def test_levels_follow_the_length_of_the_plain_proof() -> None:
 def test_statements_and_tactics_are_short_enough_for_a_small_context() -> None:
     lengths, tactics = [], []
     for family in FAMILIES:
-        for named in family_problems(family, 3, dict.fromkeys(LEVELS, 2), frozenset()):
+        for named in problems_of(family):
             lengths.append(len(named.problem.statement()))
             steps = [named.problem.proof]
             while steps:
@@ -92,7 +99,7 @@ def test_statements_and_tactics_are_short_enough_for_a_small_context() -> None:
 # Logic
 
 
-@pytest.mark.parametrize(
+@each(
     "formula",
     [
         ("→", P, P),
@@ -107,7 +114,7 @@ def test_the_decision_procedure_accepts_intuitionistic_laws(formula: Formula) ->
     assert holds([], formula)
 
 
-@pytest.mark.parametrize(
+@each(
     "formula",
     [
         P,
@@ -144,7 +151,7 @@ def test_the_search_gives_up_on_what_is_not_provable() -> None:
 # Text
 
 
-@pytest.mark.parametrize(
+@each(
     ("formula", "text"),
     [
         (("→", ("→", P, Q), R), "(p → q) → r"),

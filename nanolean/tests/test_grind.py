@@ -2,10 +2,9 @@
 
 import re
 
-import pytest
-
 from nanolean.kernel.expr import MVar, show
 from nanolean.tactic_state import TacticState, open_state
+from nanolean.tests.each import each
 from nanolean.tests.proving import after, proves, refusal, with_commands
 
 PROPOSITIONAL = {
@@ -102,12 +101,12 @@ CONDITIONS = {
 ALL = {**PROPOSITIONAL, **EQUATIONS, **CONSTRUCTORS, **QUANTIFIERS, **NUMBERS, **CONDITIONS}
 
 
-@pytest.mark.parametrize("name", ALL)
+@each("name", ALL)
 def test_grind_proves(name: str) -> None:
     assert proves(ALL[name], "grind")
 
 
-@pytest.mark.parametrize(
+@each(
     "statement",
     [
         "(p q : Prop) : p ∨ q",

@@ -2,6 +2,7 @@
 
 import pytest
 
+from nanolean.tests.each import each
 from nanolean.tests.library import errors, run
 from nanolean.tests.proving import proves, refusal, start, targets, with_commands
 
@@ -39,7 +40,7 @@ ACCEPTED = {
 }
 
 
-@pytest.mark.parametrize("text", ACCEPTED.values(), ids=ACCEPTED.keys())
+@each("text", ACCEPTED.values(), ids=ACCEPTED.keys())
 def test_accepted(text: str) -> None:
     assert errors(text) == []
 
@@ -60,7 +61,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize(("text", "message"), REFUSED.values(), ids=REFUSED.keys())
+@each(("text", "message"), REFUSED.values(), ids=REFUSED.keys())
 def test_refused(text: str, message: str) -> None:
     assert any(message in error for error in errors(text)), errors(text)
 

@@ -38,6 +38,7 @@ from nanolean.kernel.reserved import COMPUTED_NAMES
 from nanolean.kernel.typecheck import TypeChecker
 from nanolean.library.loader import decode, encode
 from nanolean.tests import stuck_prop
+from nanolean.tests.each import each
 from nanolean.tests.kernel_prelude import (
     BOOL,
     NAT,
@@ -83,7 +84,7 @@ def refuses_proof(type_: Expr, value: Expr, match: str | None = None) -> None:
 # --- forms of declarations
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "match"),
     [
         (BVar(0), "loose bound variable"),
@@ -136,7 +137,7 @@ def test_a_refused_declaration_leaves_the_environment_as_it_was():
 # --- types and values
 
 
-@pytest.mark.parametrize(
+@each(
     ("type_", "value"),
     [
         (FALSE, c("True.intro")),
@@ -178,7 +179,7 @@ def test_unknown_constants_are_refused():
     refuses(DefDecl("attack", (), NAT, c("Nat.nothing")), "unknown constant")
 
 
-@pytest.mark.parametrize(
+@each(
     "value",
     [
         App(Lit(0), Lit(1)),
@@ -339,7 +340,7 @@ def test_a_family_in_every_universe_has_no_eta_where_it_is_a_proposition():
         assert (tc.whnf(stuck) is stuck) is (level is ZERO)
 
 
-@pytest.mark.parametrize(
+@each(
     "value",
     [
         Proj("Pair", 2, var("s")),
@@ -358,7 +359,7 @@ def test_projections_need_a_field_of_the_right_structure(value):
 # --- numbers
 
 
-@pytest.mark.parametrize(
+@each(
     "decl",
     [
         inductive("Nat", (), 0, TYPE, ("Nat.zero", NAT)),
@@ -382,7 +383,7 @@ def test_literals_need_the_natural_numbers():
 ONLY_NAT = Environment().add(nat_decl()).add(bool_decl())
 
 
-@pytest.mark.parametrize(
+@each(
     "decl",
     [
         recursive_def("Nat.add", n, var("ih")),
@@ -405,7 +406,7 @@ def test_multiplication_over_a_postulated_addition_is_refused():
     refuses(recursive_def("Nat.mul", Lit(0), add(var("ih"), n)), "Nat.add is missing", env)
 
 
-@pytest.mark.parametrize("name", sorted(COMPUTED_NAMES))
+@each("name", sorted(COMPUTED_NAMES))
 def test_what_lean_computes_by_name_cannot_be_postulated_or_be_something_else(name):
     """Lean's kernel alone computes `Nat.land 5 3`, whatever `Nat.land` is declared to be."""
     env = ONLY_NAT if name.startswith("Nat.") and name not in ONLY_NAT else Environment()

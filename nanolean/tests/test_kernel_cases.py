@@ -28,13 +28,14 @@ from nanolean.kernel.env import Environment, recheck
 from nanolean.kernel.expr import App, BVar, Expr, Lam, Lit, Pi, Sort, collect_consts
 from nanolean.kernel.level import ONE, ZERO, LParam
 from nanolean.tests import stuck_prop
+from nanolean.tests.each import each
 from nanolean.tests.kernel_cases import ACCEPTED, REFUSED, UNDECIDED, Case, data
 from nanolean.tests.kernel_prelude import BOOL, NAT, TYPE, arrow, b, c, call, eq, mk_pi, prelude, refl
 from nanolean.tests.reference import Refused, Theory
 
 FUEL = 20_000
 STUCK: Case = [*stuck_prop.honest(), next(stuck_prop.contradiction())]
-cases = pytest.mark.parametrize
+cases = each
 
 
 def arity(type_: Expr) -> int:

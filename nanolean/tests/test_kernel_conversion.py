@@ -26,6 +26,7 @@ from nanolean.kernel.expr import (
 from nanolean.kernel.level import ONE, ZERO, LParam, Max
 from nanolean.kernel.node import Sort
 from nanolean.kernel.reduce import NAT_FUNCTIONS, beta, fold_nat, reduce_head, unfold_app
+from nanolean.tests.each import each
 from nanolean.tests.kernel_prelude import (
     BOOL,
     NAT,
@@ -157,7 +158,7 @@ def test_universes_are_compared_by_value():
     assert not checker().is_def_eq(Sort(u), Sort(v))
 
 
-@pytest.mark.parametrize(
+@each(
     ("left", "right", "expected"),
     [
         (Lit(0), c("Nat.zero"), True),

@@ -19,6 +19,7 @@ from nanolean.kernel.expr import (
     mk_pi,
 )
 from nanolean.kernel.level import ONE, ZERO, LParam, Succ
+from nanolean.tests.each import each
 from nanolean.tests.kernel_prelude import (
     NAT,
     U,
@@ -187,7 +188,7 @@ def test_every_recursor_has_a_type_that_checks():
         checker().sort_of(info.type, check=True)
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "k", "structure"),
     [
         ("Eq", True, False),

@@ -5,7 +5,7 @@ import itertools
 import pickle
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from nanolean.kernel.budget import BudgetExceeded
@@ -273,7 +273,6 @@ def test_numbers_of_other_types_never_get_into_a_term():
             continue
 
 
-@settings(max_examples=300)
 @given(level_terms, level_terms)
 def test_the_order_of_levels_is_that_of_their_values(left, right):
     below = all(value_of(left, values) <= value_of(right, values) for values in GRID)

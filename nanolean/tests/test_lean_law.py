@@ -4,9 +4,8 @@ Lean's answers are those of Lean 4.35.0's kernel to the terms; it is asked again
 (`nanolean.tests.official` asks about random declarations).
 """
 
-import pytest
-
 from nanolean.library.core_names import core_names
+from nanolean.tests.each import each
 from nanolean.tests.library import base, errors
 
 VAIN = "def K (a b : Type) : Type := a\n"
@@ -73,7 +72,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize(("text", "message"), REFUSED.values(), ids=REFUSED.keys())
+@each(("text", "message"), REFUSED.values(), ids=REFUSED.keys())
 def test_what_lean_refuses_is_refused(text: str, message: str) -> None:
     found = errors("universe u v\n" + text if "universe" not in text else text)
     assert any(message in error for error in found), found
@@ -91,7 +90,7 @@ ACCEPTED = {
 }
 
 
-@pytest.mark.parametrize("text", ACCEPTED.values(), ids=ACCEPTED.keys())
+@each("text", ACCEPTED.values(), ids=ACCEPTED.keys())
 def test_what_lean_accepts_is_accepted(text: str) -> None:
     assert errors("universe u v\n" + text if "universe" not in text else text) == []
 

@@ -10,6 +10,7 @@ from nanolean.meta.lctx import EMPTY_CONTEXT
 from nanolean.parser import parse_commands
 from nanolean.printer import pp_expr
 from nanolean.syntax import TheoremCmd
+from nanolean.tests.each import each
 from nanolean.tests.library import base, errors
 
 ALLOWED = {"propext", "Classical.choice", "Quot.sound"}
@@ -51,7 +52,7 @@ def test_every_rule_of_simp_is_a_theorem():
     assert all(isinstance(env[name], TheoremInfo) for name in base().tagged("simp"))
 
 
-@pytest.mark.parametrize("path", library_files(), ids=lambda path: path.stem)
+@each("path", library_files(), ids=lambda path: path.stem)
 def test_every_file_says_what_it_is_for(path):
     text = path.read_text(encoding="utf-8")
     assert text.startswith("/-\n")
@@ -132,7 +133,7 @@ STATEMENTS = {
 }
 
 
-@pytest.mark.parametrize("name", STATEMENTS)
+@each("name", STATEMENTS)
 def test_statements_print_as_those_of_lean_core(name):
     assert statement(name) == STATEMENTS[name]
 

@@ -1,7 +1,6 @@
 """`match` in terms, alternatives of `fun`, patterns after `fun`, `let` and `have`: meaning, printing, refusals."""
 
-import pytest
-
+from nanolean.tests.each import each
 from nanolean.tests.library import errors, run
 from nanolean.tests.proving import start
 
@@ -86,12 +85,12 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("text", ACCEPTED.values(), ids=ACCEPTED.keys())
+@each("text", ACCEPTED.values(), ids=ACCEPTED.keys())
 def test_accepted(text: str) -> None:
     assert errors(text) == []
 
 
-@pytest.mark.parametrize(("text", "message"), REFUSED.values(), ids=REFUSED.keys())
+@each(("text", "message"), REFUSED.values(), ids=REFUSED.keys())
 def test_refused(text: str, message: str) -> None:
     assert any(message in error for error in errors(text)), errors(text)
 

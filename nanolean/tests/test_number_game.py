@@ -5,11 +5,10 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-import pytest
-
 from nanolean.parser import parse_commands
 from nanolean.repl import Repl
 from nanolean.syntax import By, InductionStx, Tactic, TacticSeq, TheoremCmd
+from nanolean.tests.each import each
 from nanolean.tests.library import base
 
 GAME = Path(__file__).parent / "number_game.lean"
@@ -76,7 +75,7 @@ def is_applied(answer: dict) -> bool:
     return bool(answer["goals"]) or "metavariable" not in status
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_a_level_replays_step_by_step(name: str):
     repl, levels = game()
     level = levels[name]
@@ -92,7 +91,7 @@ def test_a_level_replays_step_by_step(name: str):
     assert statuses == ["Incomplete: open goals remain"] * (len(statuses) - 1) + ["Completed"]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_a_level_holds_as_a_whole_text(name: str):
     repl, levels = game()
     level = levels[name]

@@ -8,6 +8,7 @@ from nanolean.meta.mctx import MetaContext
 from nanolean.proof_errors import ProofError
 from nanolean.tactic_state import TacticState, open_state, run_tactic
 from nanolean.tactics.omega import is_linear_fact, solve
+from nanolean.tests.each import each
 from nanolean.tests.proving import goals, proves, refusal, start, status
 
 PROVED = {
@@ -77,7 +78,7 @@ PROVED = {
 }
 
 
-@pytest.mark.parametrize("kind", PROVED)
+@each("kind", PROVED)
 def test_it_proves(kind):
     assert status(PROVED[kind], "omega") == "Completed"
 
@@ -101,7 +102,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("kind", REFUSED)
+@each("kind", REFUSED)
 def test_it_refuses(kind):
     assert refusal(REFUSED[kind], "omega").startswith("omega could not prove the goal:\n")
 
@@ -204,7 +205,7 @@ def test_solve_spends_the_budget_of_its_context():
         solve(mctx, facts)
 
 
-@pytest.mark.parametrize(
+@each(
     ("prop", "linear"),
     [
         ("x < y", True),

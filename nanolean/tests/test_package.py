@@ -5,11 +5,13 @@ import os
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from nanolean.__main__ import main
 
 PACKAGE = Path(__file__).resolve().parents[1]
 ROOT = PACKAGE.parent
@@ -25,17 +27,22 @@ def modules() -> dict[str, Path]:
     return dict(zip(names, files, strict=True))
 
 
-def imports(file: Path) -> Iterator[tuple[str, bool]]:
+@cache
+def imports(file: Path) -> list[tuple[str, bool]]:
     """Every module that a file imports, wherever in it, and whether that is at the top."""
-    tree = ast.parse(file.read_text(encoding="utf-8"))
-    for node in ast.walk(tree):
+    found: list[tuple[str, bool]] = []
+    left: list[tuple[Any, int]] = [(ast.parse(file.read_text(encoding="utf-8")), 0)]
+    while left:  # statements only, as imports are no part of an expression
+        node, depth = left.pop()
         if isinstance(node, ast.Import):
-            yield from ((alias.name, node in tree.body) for alias in node.names)
+            found += [(alias.name, depth == 1) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             assert node.module is not None and not node.level, f"{file}: a relative import"
-            for alias in node.names:
-                full = f"{node.module}.{alias.name}"
-                yield full if full in modules() else node.module, node in tree.body
+            full = [f"{node.module}.{alias.name}" for alias in node.names]
+            found += [(name if name in modules() else node.module, depth == 1) for name in full]
+        for part in ("body", "handlers", "orelse", "finalbody", "cases"):
+            left += [(inner, depth + 1) for inner in getattr(node, part, ())]
+    return found
 
 
 def test_the_package_imports_python_and_itself_only() -> None:
@@ -93,7 +100,13 @@ def test_no_file_name_occurs_more_than_twice() -> None:
 
 
 @pytest.mark.parametrize("name", ["repl", "check", "export", "compare", "stats", "build"])
-def test_every_command_is_there(name: str) -> None:
-    words = [sys.executable, "-m", "nanolean", name, "--help"]
+def test_every_command_is_there(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        main([name, "--help"])
+    assert f"nanolean {name}" in capsys.readouterr().out
+
+
+def test_it_is_started_as_a_module() -> None:
+    words = [sys.executable, "-m", "nanolean", "stats", "--help"]
     done = subprocess.run(words, capture_output=True, text=True, cwd=ROOT)
-    assert done.returncode == 0 and f"nanolean {name}" in done.stdout
+    assert done.returncode == 0 and "nanolean stats" in done.stdout

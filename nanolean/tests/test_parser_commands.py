@@ -38,6 +38,7 @@ from nanolean.syntax import (
     UniverseCmd,
     VariableCmd,
 )
+from nanolean.tests.each import each
 
 A, B, P = Ident("a"), Ident("b"), Ident("p")
 NAT = Ident("Nat")
@@ -162,7 +163,7 @@ def test_reading_goes_on_after_a_mistake() -> None:
     assert fifth == CheckCmd(A)
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "message"),
     [
         ("theorem foo := a", "unexpected token ':='; expected ':'"),

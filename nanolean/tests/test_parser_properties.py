@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nanolean.parser import ParseError, iter_commands, parse_commands, parse_tactic, parse_term
+from nanolean.tests.each import each
 
 ENTRIES = (parse_term, parse_tactic, parse_commands, lambda text: list(iter_commands(text)))
 VOCABULARY = (
@@ -42,7 +43,7 @@ def test_reading_on_after_mistakes_comes_to_an_end(text: str) -> None:
     assert len(list(iter_commands(text))) <= len(text) + 1
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "(" * 9999,

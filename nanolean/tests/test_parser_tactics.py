@@ -101,6 +101,7 @@ from nanolean.syntax import (
     TryStx,
     UnfoldStx,
 )
+from nanolean.tests.each import each
 from nanolean.tests.library import errors
 
 H, K, N, P, X = (Ident(name) for name in "hknpx")
@@ -116,7 +117,7 @@ RFL, SKIP = RflStx(), SkipStx()
 PAIR = PatTuple((PatName("y"), PatName("h")))
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "tactic"),
     [
         ("intro", IntroStx(())),
@@ -213,7 +214,7 @@ def test_single_tactics(text: str, tactic: Tactic) -> None:
     assert parse_tactic(text) == tactic
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "tactic"),
     [
         ("rfl <;> skip <;> rfl", AndThenStx(AndThenStx(RFL, SKIP), RFL)),
@@ -343,7 +344,7 @@ def test_hypothesis_names_in_scope_of_a_type_without_spaces() -> None:
     assert parse_tactic("have: p := by\n    skip\n    rfl") == HaveStx("this", P, By(seq(SKIP, RFL)))
 
 
-@pytest.mark.parametrize("text", ["ring", "use 3", "nth_rw 1 [h]", "nlinarith", "by_contra h", "push_neg at h"])
+@each("text", ["ring", "use 3", "nth_rw 1 [h]", "nlinarith", "by_contra h", "push_neg at h"])
 def test_tactics_of_mathlib_are_unknown_and_named(text: str) -> None:
     with pytest.raises(ParseError) as caught:
         parse_tactic(text)
@@ -363,7 +364,7 @@ def test_an_unknown_tactic_inside_of_a_block_is_found_there() -> None:
     assert (caught.value.message, caught.value.line, caught.value.column) == ("unknown tactic", 2, 2)
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "message"),
     [
         ("skip; rfl", "unexpected token ';'; expected end of input"),
@@ -389,7 +390,7 @@ def test_errors_say_what_was_expected(text: str, message: str) -> None:
     assert caught.value.message == message
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "exact? x",

@@ -38,6 +38,7 @@ from nanolean.syntax import (
     TypeAscription,
     Unary,
 )
+from nanolean.tests.each import each
 
 A, B, C, F, H, P, X, Y = (Ident(name) for name in "abcfhpxy")
 
@@ -48,7 +49,7 @@ def refused(text: str) -> ParseError:
     return caught.value
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "grouped"),
     [
         ("a + b * c ^ d", "a + (b * (c ^ d))"),
@@ -89,7 +90,7 @@ def test_operators_bind_as_in_lean(text: str, grouped: str) -> None:
     assert parse_term(text) == parse_term(grouped)
 
 
-@pytest.mark.parametrize(
+@each(
     ("ascii_text", "text"),
     [
         ("p -> q", "p → q"),
@@ -221,7 +222,7 @@ def test_what_lean_has_beyond_us_is_refused_by_name(text: str, part: str) -> Non
     assert error.message.endswith("not supported")
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "message", "line", "column"),
     [
         ("a +", "unexpected end of input; expected term", 1, 3),
@@ -247,9 +248,7 @@ def test_errors_say_where_and_what_was_expected(text: str, message: str, line: i
     assert (error.message, error.line, error.column) == (message, line, column)
 
 
-@pytest.mark.parametrize(
-    "text", ["∃ x (y : a), p", "∃ (x : a) y, p", "∃ (x), p", "fun (x y) => a", "∀ _ < 3, p", "∀ x y < 3, p"]
-)
+@each("text", ["∃ x (y : a), p", "∃ (x : a) y, p", "∃ (x), p", "fun (x y) => a", "∀ _ < 3, p", "∀ x y < 3, p"])
 def test_binders_that_lean_does_not_read(text: str) -> None:
     assert "expected" in refused(text).message
 

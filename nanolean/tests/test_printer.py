@@ -2,8 +2,6 @@
 
 import functools
 
-import pytest
-
 from nanolean.commands.header import elab_header
 from nanolean.env_state import EnvState
 from nanolean.kernel.expr import (
@@ -29,6 +27,7 @@ from nanolean.parser import parse_commands
 from nanolean.printer import pp_expr, pp_goal
 from nanolean.printer.line_breaks import CLOSE, LINE, OPEN, WIDTH, lay_out
 from nanolean.syntax import AxiomCmd
+from nanolean.tests.each import each
 
 NAT = Const("Nat")
 
@@ -132,12 +131,12 @@ AS_WRITTEN = [
 ]
 
 
-@pytest.mark.parametrize("statement", AS_WRITTEN)
+@each("statement", AS_WRITTEN)
 def test_lean_s_own_style_comes_back_as_written(statement: str) -> None:
     assert goal(CONTEXT, statement).splitlines()[-1] == f"⊢ {statement}"
 
 
-@pytest.mark.parametrize("statement", AS_WRITTEN)
+@each("statement", AS_WRITTEN)
 def test_what_is_printed_reads_back_as_the_same_term(statement: str) -> None:
     lctx, type_ = elaborated(CONTEXT, statement)
     text = pp_expr(type_, lctx, prelude().env)
@@ -145,7 +144,7 @@ def test_what_is_printed_reads_back_as_the_same_term(statement: str) -> None:
     assert pp_expr(again, again_lctx, prelude().env) == text
 
 
-@pytest.mark.parametrize(
+@each(
     ("statement", "text"),
     [
         ("∀ m : Nat, ∀ k : Nat, R m k", "∀ (m k : Nat), R m k"),

@@ -6,13 +6,14 @@ import pytest
 
 from nanolean.data.families import FAMILIES, _renamed_apart, family_problems, used_names
 from nanolean.data.statement_key import StatementError, statement_key
+from nanolean.tests.each import each
 
 
 def key(statement: str) -> str:
     return statement_key(f"theorem t {statement} := by\n  sorry")
 
 
-@pytest.mark.parametrize(
+@each(
     ("one", "other"),
     [
         ("(a b : Nat) : a + b = b + a", "(x y : Nat) : x + y = y + x"),
@@ -35,7 +36,7 @@ def test_renamed_and_differently_bound_statements_have_one_key(one: str, other: 
     assert key(one) == key(other)
 
 
-@pytest.mark.parametrize(
+@each(
     ("one", "other"),
     [
         ("(a b : Nat) : a + b = b + a", "(a b : Nat) : a + b = a + b"),

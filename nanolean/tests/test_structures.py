@@ -1,7 +1,6 @@
 """Structures: constructor, projections, eta, anonymous constructors, `{ x := a }`, and how they print."""
 
-import pytest
-
+from nanolean.tests.each import each
 from nanolean.tests.library import errors, run
 from nanolean.tests.proving import goals, with_commands
 
@@ -23,7 +22,7 @@ ACCEPTED = {
 }
 
 
-@pytest.mark.parametrize("text", ACCEPTED.values(), ids=ACCEPTED.keys())
+@each("text", ACCEPTED.values(), ids=ACCEPTED.keys())
 def test_accepted(text: str) -> None:
     assert errors(POINT + text) == []
 
@@ -39,7 +38,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize(("text", "message"), REFUSED.values(), ids=REFUSED.keys())
+@each(("text", "message"), REFUSED.values(), ids=REFUSED.keys())
 def test_refused(text: str, message: str) -> None:
     assert any(message in error for error in errors(POINT + text)), errors(POINT + text)
 
@@ -73,6 +72,6 @@ INFERRED = {
 """Types without a stated sort, and the type that Lean gives them."""
 
 
-@pytest.mark.parametrize("text", INFERRED)
+@each("text", INFERRED)
 def test_a_sort_that_is_not_stated_is_that_of_the_fields(text: str) -> None:
     assert errors(f"universe u v\n{text}\nexample : {INFERRED[text]} := S") == []

@@ -2,13 +2,14 @@
 
 import pytest
 
+from nanolean.tests.each import each
 from nanolean.tests.proving import goals, proves, refusal, targets
 
 ORDER = "(a b c d : Nat) (h : a = b) (k : b ≤ c) (l : c < d)"
 LOGIC = "(p q r : Prop) (h : p ↔ q) (k : q = r)"
 
 
-@pytest.mark.parametrize(
+@each(
     ("statement", "tactic"),
     [
         (f"{ORDER} : a < d", "calc a = b := h\n  _ ≤ c := k\n  _ < d := l"),

@@ -2,6 +2,7 @@
 
 import pytest
 
+from nanolean.tests.each import each
 from nanolean.tests.proving import goals, proves, refusal, targets
 
 
@@ -40,7 +41,7 @@ def test_exfalso():
     assert proves("(p : Prop) (h : False) : p", "exfalso", "exact h")
 
 
-@pytest.mark.parametrize(
+@each(
     "statement",
     [
         "(p : Prop) (h : False) : p",
@@ -78,7 +79,7 @@ def test_symm():
     assert "Tactic `symm` failed" in refusal("(a b : Nat) : a ≤ b", "symm")
 
 
-@pytest.mark.parametrize(
+@each(
     "statement",
     [
         ": 2 + 2 = 4",

@@ -2,11 +2,12 @@
 
 import pytest
 
+from nanolean.tests.each import each
 from nanolean.tests.library import errors
 from nanolean.tests.proving import proves, refusal, with_commands
 
 
-@pytest.mark.parametrize(
+@each(
     "statement",
     [
         "∀ x, x < 10 → x % 2 = 0 ∨ x % 2 = 1",
@@ -50,8 +51,8 @@ def test_a_large_bound_is_beyond_the_recursion_depth():
     assert refusal(": ∃ x ≤ 10 * 100, x = 999", "decide").startswith("maximum recursion depth has been reached")
 
 
-@pytest.mark.parametrize("statement", ["2 ^ 300 % 7 = 1", "10 ^ 300 < 10 ^ 301", "(2 ^ 300) = 2 * 2 ^ 299"])
-@pytest.mark.parametrize("tactic", ["simp", "decide", "rfl", "omega", "grind", "trivial", "exact rfl", "simp_all"])
+@each("statement", ["2 ^ 300 % 7 = 1", "10 ^ 300 < 10 ^ 301", "(2 ^ 300) = 2 * 2 ^ 299"])
+@each("tactic", ["simp", "decide", "rfl", "omega", "grind", "trivial", "exact rfl", "simp_all"])
 def test_powers_above_the_threshold_are_not_evaluated(statement, tactic):
     """Lean's limit for exponents, `exponentiation.threshold`, is 256 (lean4#4637)."""
     assert refusal(f": {statement}", tactic)

@@ -2,10 +2,9 @@
 
 import random
 
-import pytest
-
 from nanolean.proof_errors import ProofError
 from nanolean.tactic_state import TacticState, proof_status, run_tactic
+from nanolean.tests.each import each
 from nanolean.tests.proving import start
 
 STATEMENTS = [
@@ -115,7 +114,7 @@ def random_walk(state: TacticState, rng: random.Random) -> TacticState:
     return state
 
 
-@pytest.mark.parametrize("seed", range(10))
+@each("seed", range(10))
 def test_random_tactics_prove_only_what_the_kernel_accepts(seed):
     rng = random.Random(seed)
     for statement in STATEMENTS:

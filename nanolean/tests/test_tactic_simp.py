@@ -3,10 +3,11 @@
 import pytest
 
 from nanolean.tactic_state import proof_status, run_tactic
+from nanolean.tests.each import each
 from nanolean.tests.proving import goals, proves, refusal, start, targets, with_commands
 
 
-@pytest.mark.parametrize(
+@each(
     "statement",
     [
         "(a : Nat) : a + 0 = a",

@@ -1,11 +1,10 @@
 """`simpa` and the combinators beyond `repeat`."""
 
-import pytest
-
+from nanolean.tests.each import each
 from nanolean.tests.proving import goals, proves, refusal, targets
 
 
-@pytest.mark.parametrize(
+@each(
     ("statement", "tactic"),
     [
         ("(a b : Nat) (h : a + 0 = b) : a = b + 0", "simpa using h"),

@@ -146,6 +146,8 @@ def misplaced_header(masked: str) -> str:
 
 def _block_end(text: str, position: int) -> int:
     """Find the end of the block comment that was opened before `position`; block comments nest."""
+    if text.find("-/", position) < 0:  # it never ends: thousands that are opened inside of it are not looked at
+        return len(text)
     depth = 1
     while depth:
         match = _BLOCK_EDGE.search(text, position)

@@ -17,6 +17,7 @@ from nanolean.data.problem import Step, chain
 from nanolean.data.replay import start
 from nanolean.data.statement_key import library_proofs
 from nanolean.kernel.budget import allow_deep_recursion
+from nanolean.tests.each import each
 from nanoproof.data.transitions.augment import Probabilities, augment, augment_transition
 from nanoproof.data.transitions.renaming import kind_of, rename_words, words_of
 from nanoproof.lean.types import Hypothesis, ProofState, Transition, parse_state
@@ -44,7 +45,7 @@ def names_of(state: ProofState) -> list[str]:
 # Words
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "renamed"),
     [
         ("exact h.1", "exact k.1"),
@@ -103,7 +104,7 @@ def test_inaccessible_and_library_names_stay() -> None:
             assert word in tactic
 
 
-@pytest.mark.parametrize(
+@each(
     ("line", "tactic", "name"),
     [
         ("n : Nat", "exact foo (n := 3) n", "n"),

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from nanolean.tests.each import each
 from nanoproof.common.errors import UserError
 from nanoproof.data.bench import minif2f, proofnet, putnambench
 from nanoproof.data.sft import leantree
@@ -180,7 +181,7 @@ def row(**changes):
     return {**fields, **changes}
 
 
-@pytest.mark.parametrize(
+@each(
     ("changes", "source"),
     [
         (

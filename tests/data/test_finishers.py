@@ -58,6 +58,7 @@ def test_statements_to_be_proved_are_not_trivial_unless_asked_for() -> None:
     assert any(is_trivial(named.source()) for named in everything)
 
 
+@pytest.mark.usefixtures("held_out")
 def test_generate_prints_problems_with_their_proofs(capsys: pytest.CaptureFixture[str]) -> None:
     data.main(["generate", "--family", "divides", "--level", "3", "--count", "2", "--keep-trivial"])
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]

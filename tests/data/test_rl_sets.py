@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from nanolean.tests.each import each
 from nanoproof.common.errors import UserError
 from nanoproof.data.rl import deepseek_prover, leanworkbook, numinamath
 from nanoproof.lean.source import parse_declaration
@@ -59,7 +60,7 @@ def test_leanworkbook_leaves_out_what_has_no_name():
     assert list(sources(leanworkbook)) == ["a"] and left_out(leanworkbook) == {"no theorem name": 1}
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "message"),
     [
         ('[{"proof": "x"}]', r"lean_workbook\.json, row 1: the field 'formal_statement' must be a text, it is missing"),
@@ -86,7 +87,7 @@ def numina(*statements, uuids=None):
     return sources(numinamath)
 
 
-@pytest.mark.parametrize(
+@each(
     ("statement", "source"),
     [
         ("theorem a : p := by", "theorem a : p := by sorry"),

@@ -9,6 +9,7 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
+from nanolean.tests.each import each
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_json
 from nanoproof.data import stp
@@ -222,7 +223,7 @@ def test_a_statement_of_ours_ends_at_its_proof_and_what_gives_no_row_is_counted(
     assert "1 theorems without a proof row: it has a sorry" in printed
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "proof"),
     [
         ("namespace A theorem t (h : p) : p := by exact h end A theorem u : q := by simp", "exact h"),

@@ -269,7 +269,7 @@ def test_documents_without_any_text_are_an_error_not_a_hang() -> None:
 
 
 def test_the_benchmark_finds_the_same_tokens_in_both_ways(tmp_path: Path) -> None:
-    options = LoaderBenchmark(megabytes=0.5, row_length=256, rows=8, batches=3, repeats=1, steady_batches=4)
+    options = LoaderBenchmark(megabytes=0.2, row_length=256, rows=4, batches=3, repeats=1, steady_batches=4)
     result = run_benchmark(options, tmp_path)  # it checks them
     assert set(result) == {"name", "ratio", "ours", "baseline", "unit", "hardware", "details"}
     assert result["details"]["steady"]["dropped_share"] < 0.005

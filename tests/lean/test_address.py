@@ -2,6 +2,7 @@
 
 import pytest
 
+from nanolean.tests.each import each
 from nanoproof.lean.client import AddressError, parse_address
 
 
@@ -19,9 +20,7 @@ def test_accepted(text: str, shown: str) -> None:
     assert str(parse_address(text)) == shown
 
 
-@pytest.mark.parametrize(
-    "text", ["", "https://lean1", "lean1:port", "lean1:99999", "lean1:0", "http://lean1/api", "a b"]
-)
+@each("text", ["", "https://lean1", "lean1:port", "lean1:99999", "lean1:0", "http://lean1/api", "a b"])
 def test_refused_in_one_line_that_names_the_text(text: str) -> None:
     with pytest.raises(AddressError) as caught:
         parse_address(text)

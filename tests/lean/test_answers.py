@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from nanolean.tests.each import each
 from nanoproof.lean.answers import Unreadable, read_proofs, read_tactic, without_thoughts, written_proof
 from nanoproof.lean.types import Theorem
 
@@ -46,13 +47,13 @@ MARKED = {
 }
 
 
-@pytest.mark.parametrize("name", MARKED)
-@pytest.mark.parametrize("answer", ["simp", "```lean4\nsimp\n```", "```\nsimp\n```"])
+@each("name", MARKED)
+@each("answer", ["simp", "```lean4\nsimp\n```", "```\nsimp\n```"])
 def test_no_tactic_is_taken_from_thoughts(name: str, answer: str) -> None:
     assert read_tactic(MARKED[name].format(answer)) == "simp"
 
 
-@pytest.mark.parametrize("name", MARKED)
+@each("name", MARKED)
 def test_no_proof_is_taken_from_thoughts(name: str) -> None:
     block = f"```lean4\n{STATED}\n  exact ⟨h.2, h.1⟩\n```"
     assert read_proofs(SWAP, written_proof(SWAP, MARKED[name].format(block))) == ["exact ⟨h.2, h.1⟩"]
@@ -98,16 +99,16 @@ TACTICS = {
 }
 
 
-@pytest.mark.parametrize("name", TACTICS)
+@each("name", TACTICS)
 def test_the_tactic_of_an_answer(name: str) -> None:
     said, tactic = TACTICS[name]
     assert read_tactic(said) == tactic
 
 
-@pytest.mark.parametrize(
+@each(
     "tag", ["", "lean", "lean4", "Lean4", "LEAN", "text", "tactics", "tactic", "plaintext", "coq", "lean-4", " lean4 "]
 )
-@pytest.mark.parametrize("fence", ["```", "````", "~~~"])
+@each("fence", ["```", "````", "~~~"])
 def test_the_tag_of_a_fence_is_no_part_of_the_tactic(tag: str, fence: str) -> None:
     assert read_tactic(f"Here:\n{fence}{tag}\nexact h\n{fence}\nDone.") == "exact h"
     assert written_proof(SWAP, f"Here:\n{fence}{tag}\n  exact h\n{fence}\nDone.") == "  exact h"
@@ -151,7 +152,7 @@ def seconds_to_read(text: str) -> float:
     return time.process_time() - began
 
 
-@pytest.mark.parametrize("text", HEAVY)
+@each("text", HEAVY)
 def test_a_text_of_four_times_the_length_takes_no_sixteen_times_as_long(text: str) -> None:
     short, long = (seconds_to_read(text * (length // len(text))) for length in (25_000, 100_000))
     assert long < 10 * short + 0.5
@@ -190,7 +191,7 @@ WRITTEN = {
 }
 
 
-@pytest.mark.parametrize("name", WRITTEN)
+@each("name", WRITTEN)
 def test_what_of_an_answer_is_lean(name: str) -> None:
     text, expected = WRITTEN[name]
     assert written_proof(SWAP, text) == expected
@@ -236,9 +237,9 @@ DECLARATIONS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("declaration", DECLARATIONS)
-@pytest.mark.parametrize("context", ["", CONTEXT])
-@pytest.mark.parametrize("wrapped", ["{}", "Sure:\n```lean4\n{}\n```\nDone.", "<think>hm</think>```\n{}\n```"])
+@each("declaration", DECLARATIONS)
+@each("context", ["", CONTEXT])
+@each("wrapped", ["{}", "Sure:\n```lean4\n{}\n```\nDone.", "<think>hm</think>```\n{}\n```"])
 def test_a_source_that_is_written_once_more_states_the_theorem(declaration: str, context: str, wrapped: str) -> None:
     theorem = Theorem(context + DECLARATIONS[declaration])
     whole = theorem.source.replace("sorry", "rfl")
@@ -284,7 +285,7 @@ def test_of_equal_statements_the_last_one_is_the_theorem() -> None:
     assert read_proofs(theorem, text) == ["  simp".strip()]
 
 
-@pytest.mark.parametrize(
+@each(
     "answer",
     [
         "```lean4\n{}\n\n#print axioms t\n```",
@@ -304,7 +305,7 @@ def test_of_equal_statements_the_last_one_is_the_theorem() -> None:
         "````markdown\nProof:\n```lean4\n{}\n```\n````",
     ],
 )
-@pytest.mark.parametrize("form", ["theorem t : True := by\n  trivial", "private theorem t : True := by trivial"])
+@each("form", ["theorem t : True := by\n  trivial", "private theorem t : True := by trivial"])
 def test_what_a_model_writes_around_a_proof_is_no_part_of_it(answer: str, form: str) -> None:
     theorem = Theorem("theorem t : True := by\n  sorry")
     assert read_proofs(theorem, written_proof(theorem, answer.format(form))) == ["trivial"]
@@ -319,7 +320,7 @@ def test_lines_at_the_margin_that_are_lean_stay(value: str) -> None:
     assert read_proofs(theorem, f"theorem t : True := {value}") == [textwrap.dedent(value.removeprefix("by\n"))]
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "proof"),
     [
         ("  simp\n  rfl\n\ntheorem u : True := by\n  trivial", "simp\nrfl"),

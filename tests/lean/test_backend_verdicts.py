@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from nanolean.tests.each import each
 from nanoproof.lean.repl_goals import OutOfTime, Refused, ReplGoal, Step, read_statement_answer, read_tactic_answer
 
 OPEN, DONE = "Incomplete: open goals remain", "Completed"
@@ -13,7 +14,7 @@ def step(goals: list[str], status: str, **more: Any) -> dict[str, Any]:
     return {"proofState": 3, "goals": goals, "proofStatus": status, **more}
 
 
-@pytest.mark.parametrize(
+@each(
     ("answer", "goals"),
     [
         (step([], DONE), ()),
@@ -28,7 +29,7 @@ def test_steps_that_count_as_applied(answer: dict[str, Any], goals: tuple[str, .
     assert read_tactic_answer(answer) == Step(3, tuple(map(ReplGoal, goals)))
 
 
-@pytest.mark.parametrize(
+@each(
     "answer",
     [
         {"message": "Lean error:\nunknown tactic"},
@@ -59,7 +60,7 @@ BROKEN: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("answer", [*BROKEN, {"env": 0}], ids=str)
+@each("answer", [*BROKEN, {"env": 0}], ids=str)
 def test_other_answers_are_no_word_of_lean(answer: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"neither|number|no list"):
         read_tactic_answer(answer)

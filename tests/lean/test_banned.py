@@ -1,11 +1,10 @@
 """Constructs that no tactic of ours may contain."""
 
-import pytest
-
+from nanolean.tests.each import each
 from nanoproof.lean.forbidden import banned_reason
 
 
-@pytest.mark.parametrize(
+@each(
     "tactic",
     [
         "sorry",
@@ -45,7 +44,7 @@ def test_banned(tactic: str) -> None:
     assert banned_reason(tactic)
 
 
-@pytest.mark.parametrize(
+@each(
     "tactic",
     [
         "rfl",

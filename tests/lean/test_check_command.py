@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from nanolean.tests.each import each
 from nanoproof.lean.check_command import CheckCommand
 from nanoproof.lean.types import ProtocolError
 
@@ -95,7 +96,7 @@ BROKEN: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("broken", BROKEN.values(), ids=BROKEN.keys())
+@each("broken", BROKEN.values(), ids=BROKEN.keys())
 def test_an_answer_that_is_not_whole_is_a_protocol_error(broken: Any) -> None:
     with pytest.raises(ProtocolError):
         CheckCommand.build(TEXT).read_answer(broken)
@@ -111,7 +112,7 @@ GAPS: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("told", GAPS.values(), ids=GAPS.keys())
+@each("told", GAPS.values(), ids=GAPS.keys())
 def test_an_error_or_a_sorry_anywhere_is_no_acceptance(told: Any) -> None:
     assert not CheckCommand.build(TEXT).read_answer(told).accepted
 

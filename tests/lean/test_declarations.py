@@ -2,10 +2,11 @@
 
 import pytest
 
+from nanolean.tests.each import each
 from nanoproof.lean.declarations import declarations, enclosed, open_scopes, restate, without_private_names
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "scopes"),
     [
         ("namespace A\nsection\nend\n", ["A"]),
@@ -80,7 +81,7 @@ def test_declarations_have_the_names_that_lean_gives_them():
     assert SCOPES[found[2].start :].startswith("open D E in") and found[5].namespaces == ()
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "names"),
     [
         ("namespace A theorem t : True := trivial end A theorem u : True := trivial", ["A.t", "u"]),
@@ -103,7 +104,7 @@ def test_a_text_declares_what_lean_reads_as_commands(text: str, names: list[str]
     assert [declared.full_name for declared in declarations(text)] == names
 
 
-@pytest.mark.parametrize(
+@each(
     ("statement", "proof"),
     [
         ("theorem t (x : Int) :\n    |x| ≤ |x| + 1", " := by\n  grind"),
@@ -138,7 +139,7 @@ def test_private_names_of_an_imported_file_are_those_of_no_other(text: str) -> N
     assert without_private_names(given + "\n") != renamed + "\n"
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "theorem aux : True := trivial",

@@ -1,7 +1,6 @@
 """A `sorry` inside of a proof: is it a tactic or a term, and what does the text look like with a proof in its place?"""
 
-import pytest
-
+from nanolean.tests.each import each
 from nanoproof.lean.source import is_tactic, parse_declaration, rename_theorem, splice
 
 TWO = "intro h\nexact h"
@@ -40,12 +39,12 @@ TERMS = [
 ]
 
 
-@pytest.mark.parametrize(("source", "expected"), [*TACTICS, *TERMS])
+@each(("source", "expected"), [*TACTICS, *TERMS])
 def test_a_proof_takes_the_place_of_a_sorry_inside_of_a_proof(source: str, expected: str) -> None:
     assert expected in splice(source, TWO)
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "by { sorry",
@@ -70,7 +69,7 @@ def test_a_tactic_is_expected(text: str) -> None:
     assert is_tactic(text, text.rindex("sorry"))
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "theorem t : p := (sorry",

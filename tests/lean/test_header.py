@@ -6,6 +6,7 @@ import pytest
 
 from nanolean.commands.runner import run_text
 from nanolean.library.loader import load_library
+from nanolean.tests.each import each
 from nanoproof.data.midtrain.refine import examine
 from nanoproof.lean.lean_file import PLACEHOLDER, LeanFile
 from nanoproof.lean.lexical import imported_modules, without_header
@@ -26,7 +27,7 @@ HEADERS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "modules", "left"), HEADERS)
+@each(("text", "modules", "left"), HEADERS)
 def test_a_header_is_taken_off_and_the_lines_below_keep_their_numbers(text, modules, left):
     left = "/- (c) import X -/\n-- new\n\n/- why\nimport Y -/ -- for a\n" if left is None else left
     assert imported_modules(text + THEOREM) == modules
@@ -47,7 +48,7 @@ def test_what_only_looks_like_a_header_stays(text):
     assert without_header(text) == text and imported_modules(text) == []
 
 
-@pytest.mark.parametrize(("text", "modules", "left"), HEADERS)
+@each(("text", "modules", "left"), HEADERS)
 def test_the_prover_is_given_no_header_and_a_file_is_written_with_it(text, modules, left):
     file = LeanFile.parse(text + THEOREM)
     source = file.theorem(file.gaps[0], "file", "t").source

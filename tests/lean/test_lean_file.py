@@ -4,6 +4,7 @@ from collections import Counter
 
 import pytest
 
+from nanolean.tests.each import each
 from nanoproof.lean import lean_file
 from nanoproof.lean.declarations import declared_names
 from nanoproof.lean.lean_file import PLACEHOLDER, LeanFile
@@ -158,7 +159,7 @@ def test_a_sorry_that_is_not_what_it_looks_like_is_spelled_out() -> None:
     assert file.proved().endswith("i; (by rfl)\n\ntheorem t : p := by\n  mine 1 focus left\n               rfl")
 
 
-@pytest.mark.parametrize(
+@each(
     ("line", "names"),
     [
         ("namespace A theorem t : p := by sorry", ["A.t"]),

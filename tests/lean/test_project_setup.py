@@ -1,6 +1,5 @@
 """Setting up Lean projects for servers, and checking what is there, over stand-ins for Lean's programs."""
 
-import json
 import os
 import shlex
 import shutil
@@ -19,7 +18,7 @@ from nanoproof.lean.project.__main__ import main
 from nanoproof.lean.project.setup import set_up
 from nanoproof.lean.server.backend import ServerSettings
 
-LEAN_TOOLS = Path(__file__).parents[1] / "fakes" / "lean_tools.py"
+LEAN_TOOLS = Path(__file__).parents[1] / "fakes" / "lean_tools.sh"
 CALLS = [
     "lake --version",
     "lake update",
@@ -42,7 +41,7 @@ class Tools:
         for name in ("elan", "lake", "git", "curl"):
             self.write(name)
         shutil.copy(self.bin / "lake", folder / "lake")
-        for name in ("sh", "mkdir", "cp"):
+        for name in ("sh", "mkdir", "cp", "chmod", "sleep"):
             (self.bin / name).symlink_to(shutil.which(name) or name)
         monkeypatch.setenv("PATH", str(self.bin))
         monkeypatch.setenv("ELAN_HOME", str(folder / "elan"))
@@ -51,13 +50,13 @@ class Tools:
 
     def write(self, name: str) -> None:
         path = self.bin / name
-        path.write_text(f'#!/bin/sh\nexec {sys.executable} -S {LEAN_TOOLS} "${{0##*/}}" "$@"\n')
+        path.write_text(f"#!/bin/sh\n. '{LEAN_TOOLS}'\n")
         path.chmod(0o755)
 
     def fail(self, **deeds: str) -> None:
         """What calls do instead of their work; `lake_update="text"` is about `lake update`."""
-        cues = {start.replace("__", " --").replace("_", " "): deed for start, deed in deeds.items()}
-        self._monkeypatch.setenv("FAKE_FAIL", json.dumps(cues))
+        cues = [f"{start.replace('__', ' --').replace('_', ' ')}|{deed}" for start, deed in deeds.items()]
+        self._monkeypatch.setenv("FAKE_FAIL", "\n".join(cues))
 
     def calls(self) -> list[str]:
         """The calls since the last time."""

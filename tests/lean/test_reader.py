@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nanolean.tests.each import each
 from nanoproof.data.theorems.theorem_sets import read_theorem_file
 from nanoproof.lean.declarations import declarations, declared_names, open_scopes
 from nanoproof.lean.file_theorems import theorems_of
@@ -181,7 +182,7 @@ def test_an_open_instance_may_be_needed_wherever_its_type_is(declared: str) -> N
     assert theorem.skipped == f"it may rest on the {kind} bar (line 2), which holds a sorry"
 
 
-@pytest.mark.parametrize(
+@each(
     "before",
     [
         "iterate 2 ",

@@ -2,6 +2,7 @@
 
 import pytest
 
+from nanolean.tests.each import each
 from nanoproof.lean.declarations import declared_names
 from nanoproof.lean.source import (
     before_declaration,
@@ -95,7 +96,7 @@ def test_statement_ends_at_the_assignment_of_the_declaration() -> None:
     assert statement_of(source) == "theorem t (a : Nat := 3) : let x := a; x = { y := 2 }.y"
 
 
-@pytest.mark.parametrize(
+@each(
     ("source", "name"),
     [
         ("theorem A.b' (x : Nat) : p := sorry", "A.b'"),
@@ -113,7 +114,7 @@ def test_theorem_name(source: str, name: str | None) -> None:
     assert theorem_name(source) == name
 
 
-@pytest.mark.parametrize(
+@each(
     ("source", "message"),
     [
         ("theorem t : p := by rfl", "exactly one sorry, got 0"),
@@ -178,7 +179,7 @@ def test_a_name_that_nobody_foresees_depends_on_all_texts() -> None:
     assert len({unforeseeable_name("a", "b"), unforeseeable_name("b", "a"), unforeseeable_name("ab")}) == 3
 
 
-@pytest.mark.parametrize(
+@each(
     ("before", "declaration"),
     [
         ("", "theorem t : p := by sorry"),

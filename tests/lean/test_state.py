@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nanolean.tests.each import each
 from nanoproof.lean.types import Goal, Hypothesis, ProofState, ProtocolError, parse_goal, parse_state
 
 
@@ -47,7 +48,7 @@ def test_types_over_several_lines_survive_the_round_trip() -> None:
     assert parse_goal(text).type == "∃! T',\n  topology X T' ∧\n    ∀ (i : I), T i ⊆ T'"
 
 
-@pytest.mark.parametrize(
+@each(
     ("line", "names", "type_text", "value"),
     [
         ("f : ℝ → ℝ", ["f"], "ℝ → ℝ", None),

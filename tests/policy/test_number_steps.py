@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from nanolean.data.replay import start
 from nanolean.tactic_state import run_tactic
+from nanolean.tests.each import each
 from nanoproof.policy.polynomials import polynomial
 from nanoproof.policy.printed_types import tokens_of
 from nanoproof.policy.statement_definitions import Definitions
@@ -146,7 +147,7 @@ LARGER = """def larger : Nat → Nat → Nat
 """
 
 
-@pytest.mark.parametrize(
+@each(
     ("definitions", "statement", "proof"),
     [
         (
@@ -658,9 +659,7 @@ def test_a_polynomial_has_the_value_of_its_term(x: int, y: int, number: int, exp
     assert total == (x + number * y) ** exponent * (x + 1) + number * y * x + 7
 
 
-@pytest.mark.parametrize(
-    "text", ["a - b", "a / 2", "(a + b) ^ n", "a ^ 9", "xs ++ ys", "", "(a + b + c) ^ 4 * (d + e + f) ^ 4"]
-)
+@each("text", ["a - b", "a / 2", "(a + b) ^ n", "a ^ 9", "xs ++ ys", "", "(a + b + c) ^ 4 * (d + e + f) ^ 4"])
 def test_what_is_no_sum_of_few_products_is_none(text: str) -> None:
     assert polynomial(tokens_of(text)) is None
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from nanolean.tests.each import each
 from nanoproof.common.errors import UserError
 from nanoproof.data.transitions.packing import ExampleLimits, encode_transition
 from nanoproof.lean.types import Transition
@@ -62,14 +63,14 @@ GOLDEN = {
 }
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@each("name", FORMATS)
 def test_each_format_writes_this_text(name: str) -> None:
     found = FORMATS[name]
     assert found.prompt(STATE if found.kind == "tactic" else STATEMENT, ()) == GOLDEN[name]
     assert find_format(name, found.kind) is found
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@each("name", FORMATS)
 def test_what_is_read_from_an_example_is_what_it_was_made_of(name: str) -> None:
     found = FORMATS[name]
     wanted = "exact ⟨h.2, h.1⟩" if found.kind == "tactic" else "  intro x\n  simp"
@@ -134,7 +135,7 @@ def test_names_that_are_none_are_refused_with_those_of_the_kind() -> None:
     assert set(formats_of("tactic")) | set(formats_of("proof")) == set(FORMATS)
 
 
-@pytest.mark.parametrize(
+@each(
     ("spec", "name"),
     [
         ("hf:ByteDance-Seed/BFS-Prover-V1-7B", "bfs-prover"),

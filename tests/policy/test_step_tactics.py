@@ -6,6 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from nanolean.tests.each import each
 from nanoproof.lean.types import Theorem
 from nanoproof.policy import printed_types as printed
 from nanoproof.policy.added_tactics import with_added_tactics
@@ -23,7 +24,7 @@ def fact(text: str) -> printed.Fact:
     return printed.read_fact(printed.tokens_of(text))
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "arguments", "conclusion"),
     [
         ("∀ (x : Nat), P x → Q (x + 1)", ["x", ""], "Q (x + 1)"),
@@ -83,7 +84,7 @@ def test_no_text_breaks_the_readers(text: str) -> None:
 # -- steps -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("state", "wanted"),
     [
         ("h : ∃ x y, x < y ∧ p\n⊢ q", ["obtain ⟨x, y, h1, h2⟩ := h"]),

@@ -16,7 +16,9 @@ from nanolean.kernel.declaration import TheoremInfo
 from nanolean.kernel.env import recheck
 from nanolean.kernel.expr import Const, Lam, Lit
 from nanolean.library import loader
+from nanolean.library.loader import build_library
 from nanolean.repl import Repl
+from nanolean.tests.each import each
 from nanolean.tests.library import base
 from nanoproof.lean.check_command import CheckCommand
 from nanoproof.lean.types import CheckReport, LeanError, SourceError, Theorem
@@ -100,12 +102,12 @@ PROOFS_OF_FALSE = {
 }
 
 
-@pytest.mark.parametrize("proof", PROOFS_OF_FALSE.values(), ids=PROOFS_OF_FALSE.keys())
+@each("proof", PROOFS_OF_FALSE.values(), ids=PROOFS_OF_FALSE.keys())
 def test_no_text_proves_false(proof):
     assert not accepted(": False", proof)
 
 
-@pytest.mark.parametrize(
+@each(
     "proof",
     [
         "trivial theorem other : True := trivial",
@@ -169,18 +171,24 @@ def test_the_tool_fails_on_errors(tmp_path):
 
 @pytest.fixture
 def cache(tmp_path, monkeypatch):
-    """A cache of its own, with the library in it; answers the path of the file. Nothing is built from text."""
+    """A cache of its own, with a library in it, the one recorded; answers its path. Nothing is built from text."""
     monkeypatch.setenv("NANOPROOF_HOME", str(tmp_path))
-    monkeypatch.setattr(loader, "build_library", lambda files: base())
-    path = loader.cache_path()
-    loader._write(path, encoded())
-    return path
+    monkeypatch.setattr(loader, "build_library", lambda files: small_library())
+    monkeypatch.setattr(loader, "DIGEST", tmp_path / "recorded.txt")
+    loader.save_library(small_library(), record=True)
+    return loader.cache_path()
+
+
+@functools.cache
+def small_library() -> EnvState:
+    """The library's first files: all of it takes half a second to encode."""
+    return build_library(loader.library_files()[:3])
 
 
 @functools.cache
 def encoded() -> bytes:
     """What a cache has to hold."""
-    return loader._encoded(base())
+    return loader._encoded(small_library())
 
 
 def forged_theorem(state: EnvState) -> EnvState:
@@ -204,14 +212,14 @@ FORGERIES = [forged_theorem, redefined_addition, forgotten_attribute]
 @pytest.mark.parametrize("forge", FORGERIES)
 @pytest.mark.parametrize("distrust", [False, True])
 def test_a_forged_cache_is_not_read(cache, forge, distrust):
-    cache.write_bytes(loader._encoded(forge(base())))
+    cache.write_bytes(loader._encoded(forge(small_library())))
     library = loader.open_library(distrust=distrust)
-    assert library.cache is None and library.state is base()
+    assert library.cache is None and library.state is small_library()
     assert cache.read_bytes() == encoded()
 
 
 def test_a_forged_cache_proves_nothing_to_the_tool_that_checks_files(cache, tmp_path):
-    cache.write_bytes(loader._encoded(forged_theorem(base())))
+    cache.write_bytes(loader._encoded(forged_theorem(small_library())))
     assert check_file(tmp_path, "theorem boom : 2 + 2 = 5 := forged.elim") != 0
 
 
@@ -243,7 +251,7 @@ def test_a_library_that_is_not_recorded_is_not_kept(cache, monkeypatch, tmp_path
     library = loader.open_library()
     assert not library.recorded and not cache.exists()
     assert "build --record" in caplog.text
-    assert loader.save_library(base(), record=True) and loader.open_library().cache == cache
+    assert loader.save_library(small_library(), record=True) and loader.open_library().cache == cache
 
 
 def test_the_tool_that_checks_files_says_what_it_trusted(cache, tmp_path, capsys):

@@ -2,8 +2,7 @@
 
 import random
 
-import pytest
-
+from nanolean.tests.each import each
 from nanoproof.lean.forbidden import block_reason
 
 PIECES = [
@@ -142,7 +141,7 @@ ESCAPES = [
 ]
 
 
-@pytest.mark.parametrize("text", ESCAPES)
+@each("text", ESCAPES)
 def test_the_lexer_of_this_test_sees_what_it_should(text: str) -> None:
     assert not is_one_block(text)
     assert block_reason(text) is not None

@@ -1,5 +1,4 @@
-import pytest
-
+from nanolean.tests.each import each
 from nanoproof.prover.linearize import layouts, linearize
 from nanoproof.prover.proof import Proof, Step, depths, end_of, subproofs
 
@@ -121,7 +120,7 @@ def test_alternatives_on_lines_of_their_own_and_finished_ones_are_understood() -
     ]
 
 
-@pytest.mark.parametrize(
+@each(
     ("tactic", "tags"),
     [
         (ARMS, ("inr", "inl")),

@@ -1,13 +1,12 @@
 """What a file of somebody else may hold: plain declarations, and no command that runs code or changes what is read."""
 
-import pytest
-
+from nanolean.tests.each import each
 from nanoproof.lean.forbidden import declarations, plain_reason
 
 GOOD = "theorem good (p : Prop) (h : p) : p := by\n  exact h\n"
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         GOOD,
@@ -32,7 +31,7 @@ def test_a_plain_file_may_be_read(text: str) -> None:
     assert plain_reason(text) is None
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "word"),
     [
         ("axiom lie : False\n", "axiom"),
@@ -78,7 +77,7 @@ def test_what_is_no_plain_declaration_is_refused_wherever_it_stands(text: str, w
     assert plain_reason(text) == f"`{word}` begins a command that is no plain declaration"
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "reason"),
     [
         ("theorem a : True := trivial theorem b : True := trivial\n", "`theorem` stands behind something else"),

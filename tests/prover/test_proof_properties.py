@@ -5,6 +5,7 @@ from itertools import count
 
 import pytest
 
+from nanolean.tests.each import each
 from nanoproof.lean.types import Branch
 from nanoproof.prover.linearize import layouts, linearize
 from nanoproof.prover.proof import Proof, SolvedStates, depths, proof_depths, transitions_of
@@ -109,7 +110,7 @@ def proves(lean: RandomLean | ScriptedLean, start: Branch, text: str) -> bool:
     return True
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_every_layout_of_a_proof_proves_when_it_is_read_back(seed: int) -> None:
     lean, root = solve(seed)
     for proof in steps_of(lean, root):
@@ -158,7 +159,7 @@ def test_the_ways_that_a_tactic_lists_are_those_of_its_outermost_first(tactic: s
     assert bool(ways(tactic)) == bool(shorter)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_transitions_are_those_of_the_proof_and_their_depths_add_up(seed: int) -> None:
     lean, root = solve(seed)
     original, simplified = steps_of(lean, root)
@@ -193,7 +194,7 @@ def text_of(name: str) -> str:
     return branch(name).state.text
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_a_tree_from_a_file_replays_as_the_one_that_was_searched(seed: int) -> None:
     lean, root = solve(seed)
     read = tree_from_json(tree_to_json(root))
@@ -201,7 +202,7 @@ def test_a_tree_from_a_file_replays_as_the_one_that_was_searched(seed: int) -> N
     assert [proof.steps for proof in steps_of(lean, read)] == [original.steps, simplified.steps]
 
 
-@pytest.mark.parametrize("seed", range(80))
+@each("seed", range(80))
 def test_proofs_where_states_come_again_and_again_still_prove(seed: int) -> None:
     lean = RandomLean(seed, num_states=6 if seed % 2 else 30, close=0.08)
     root = or_node(state(0))

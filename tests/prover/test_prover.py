@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from nanolean.tests.each import each
 from nanoproof.lean.types import CheckReport, LeanError, ProcessLost, ProtocolError, ServerTimeout, Theorem, Transition
 from nanoproof.policy.added_tactics import with_added_tactics
 from nanoproof.prover.attempt import Attempt, FailedTactic
@@ -160,7 +161,7 @@ def refusing(what: str, reason: str) -> Callable[[str], CheckReport]:
     return lambda source: CheckReport((reason,) if what in source else (), 0, ())
 
 
-@pytest.mark.parametrize(
+@each(
     ("report", "outcome", "lost", "by_server"),
     [
         (raising(ProtocolError("the axioms of foo are not reported: []")), "error", "ProtocolError", True),

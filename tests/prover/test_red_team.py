@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from nanolean.tests.each import each
 from nanoproof.lean.client import ClientConfig, LeanServerClient
 from nanoproof.lean.server.backend import Backend
 from nanoproof.lean.types import LeanError, LeanSession, Theorem
@@ -78,7 +79,7 @@ def test_there_are_many_tricks_and_each_has_a_name_of_its_own() -> None:
     assert {entry["rung"] for entry in TRICKS} == set(RUNGS) - {"replayed"}
 
 
-@pytest.mark.parametrize("trick", TRICKS, ids=ids(TRICKS))
+@each("trick", TRICKS, ids=ids(TRICKS))
 def test_a_fake_proof_is_refused_where_a_real_lean_answers(scripted: LeanSession, trick: dict[str, Any]) -> None:
     verdict = check(scripted, trick)
     assert not verdict.accepted and verdict.reason
@@ -86,12 +87,12 @@ def test_a_fake_proof_is_refused_where_a_real_lean_answers(scripted: LeanSession
     assert [rung for rung, held in verdict.rungs.items() if not held] == [trick["rung"]]
 
 
-@pytest.mark.parametrize("trick", TRICKS, ids=ids(TRICKS))
+@each("trick", TRICKS, ids=ids(TRICKS))
 def test_a_fake_proof_is_refused_on_nanolean(nanolean: LeanSession, trick: dict[str, Any]) -> None:
     assert not check(nanolean, trick).accepted
 
 
-@pytest.mark.parametrize("trick", TRICKS, ids=ids(TRICKS))
+@each("trick", TRICKS, ids=ids(TRICKS))
 def test_a_policy_that_says_a_fake_proof_proves_nothing(nanolean: LeanSession, trick: dict[str, Any]) -> None:
     prover = Prover(saying(trick["proof"]), SearchConfig(finishers=()), ProverOptions())
     attempt = prover.prove(nanolean, theorem(trick), 3, random.Random(0))
@@ -99,12 +100,12 @@ def test_a_policy_that_says_a_fake_proof_proves_nothing(nanolean: LeanSession, t
     assert not attempt.source and not attempt.transitions
 
 
-@pytest.mark.parametrize("answer", ANSWERS)
+@each("answer", ANSWERS)
 def test_an_answer_that_is_not_whole_is_no_acceptance(scripted: LeanSession, answer: str) -> None:
     assert not believed(scripted, answer)
 
 
-@pytest.mark.parametrize("trouble", MISBEHAVIOURS)
+@each("trouble", MISBEHAVIOURS)
 def test_trouble_with_the_server_is_no_acceptance(scripted: LeanSession, trouble: str) -> None:
     assert not believed(scripted, trouble)
 
@@ -116,14 +117,14 @@ def believed(session: LeanSession, name: str) -> bool:
         return False
 
 
-@pytest.mark.parametrize("entry", HONEST, ids=ids(HONEST))
+@each("entry", HONEST, ids=ids(HONEST))
 def test_an_honest_proof_is_accepted_where_a_real_lean_answers(scripted: LeanSession, entry: dict[str, Any]) -> None:
     verdict = check(scripted, entry)
     assert (verdict.accepted, verdict.reason) == (True, "")
     assert verdict.rungs == dict.fromkeys(RUNGS, True)
 
 
-@pytest.mark.parametrize("entry", IN_NANOLEAN, ids=ids(IN_NANOLEAN))
+@each("entry", IN_NANOLEAN, ids=ids(IN_NANOLEAN))
 def test_an_honest_proof_is_accepted_on_nanolean(nanolean: LeanSession, entry: dict[str, Any]) -> None:
     verdict = check(nanolean, entry)
     assert (verdict.accepted, verdict.reason) == (True, "")

@@ -2,6 +2,7 @@
 
 import pytest
 
+from nanolean.tests.each import each
 from nanoproof.common.errors import UserError
 from nanoproof.lean.source import parse_declaration
 from nanoproof.prover.cli_input import parse_theorem
@@ -23,8 +24,8 @@ def test_a_missing_sorry_is_added(text: str) -> None:
 TWO = "theorem foo : A := by sorry\ntheorem bar : B := by sorry"
 
 
-@pytest.mark.parametrize("embedded", [True, False])
-@pytest.mark.parametrize("text", ["", "A → A", "theorem : A", "theorem foo : A := by simp; sorry", TWO])
+@each("embedded", [True, False])
+@each("text", ["", "A → A", "theorem : A", "theorem foo : A := by simp; sorry", TWO])
 def test_what_is_not_one_theorem_is_refused_in_one_line(text: str, embedded: bool) -> None:
     with pytest.raises(UserError) as error:
         parse_theorem(text, embedded)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from nanolean.tests.each import each
 from nanoproof.lean.answers import LONGEST_TEXT, Unreadable, read_proofs, written_proof
 from nanoproof.lean.types import LeanSession, ProcessLost, Theorem
 from nanoproof.prover.attempt import Attempt, fault_of
@@ -47,7 +48,7 @@ READ = {
 }
 
 
-@pytest.mark.parametrize("name", READ)
+@each("name", READ)
 def test_every_form_of_a_proof_is_read(name: str) -> None:
     text, expected = READ[name]
     assert [proof.strip() for proof in read_proofs(SWAP, text)] == expected

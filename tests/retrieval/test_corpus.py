@@ -8,6 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nanolean.tests.each import each
 from nanoproof.common.errors import UserError
 from nanoproof.repos.traced_files import Position, Provenance, TracedFile, TracedTactic
 from nanoproof.retrieval.corpus import Corpus, context_text, is_context, queries, with_name
@@ -74,7 +75,7 @@ def test_a_corpus_is_the_same_after_it_was_saved(corpus: Corpus, tmp_path) -> No
 # -- texts -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("code", "full_name", "text"),
     [
         ("theorem add_comm (a b : Nat) : a + b = b + a", "Nat.add_comm", "theorem <N> (a b : Nat) : a + b = b + a"),

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from nanolean.tests.each import each
 from nanoproof.search.config import SearchConfig
 from nanoproof.search.expand import SearchLog
 from nanoproof.search.node import Node, or_node
@@ -38,7 +39,7 @@ def filled_in(expected: dict[str, Any]) -> dict[str, Any]:
     return {**defaults, **expected, "children": [filled_in(child) for child in expected.get("children", [])]}
 
 
-@pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.stem)
+@each("path", GOLDEN, ids=lambda path: path.stem)
 def test_tree_is_the_one_worked_out_by_hand(path: Path) -> None:
     golden = json.loads(path.read_text())
     policy = ScriptedPolicy({s: [suggestion(**turn) for turn in turns] for s, turns in golden["policy"].items()})

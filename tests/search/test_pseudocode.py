@@ -195,14 +195,15 @@ def kept() -> dict[str, Any]:
     return data
 
 
-def test_200_of_200_trees_are_those_of_the_pseudocode() -> None:
+def test_trees_are_those_of_the_pseudocode() -> None:
+    """A third of the worlds, nightly all: any one difference of the rules changes a fifth of the trees."""
     digests = kept()["digests"]
-    for seed in WORLDS:
-        assert digest(described_ours(ours(seed))) == digests[seed], seed
+    others = [s for s in (WORLDS if NIGHTLY > 1 else WORLDS[::3]) if digest(described_ours(ours(s))) != digests[s]]
+    assert others == []
 
 
 def test_what_is_kept_are_trees_of_the_pseudocode() -> None:
-    for seed in WORLDS if NIGHTLY > 1 else WORLDS[::8]:
+    for seed in WORLDS if NIGHTLY > 1 else WORLDS[::16]:
         assert digest(described(published(seed))) == kept()["digests"][seed], seed
 
 
@@ -212,7 +213,7 @@ def test_a_tree_is_the_one_that_was_kept(seed: int) -> None:
 
 
 def test_the_plain_reference_knows_the_rules_too() -> None:
-    for seed in WORLDS[::8]:
+    for seed in WORLDS[::16]:
         lean, policy, ps_c = world(seed)
         config = SearchConfig.preset("alphaproof-pseudocode", progressive_c=ps_c)
         tree = described_plain(plain_search(state(0), policy, lean, config, SIMULATIONS))

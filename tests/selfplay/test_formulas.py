@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from nanolean.tests.each import each
 from nanoproof.selfplay import formulas
 from nanoproof.selfplay.formulas import Example, Problem, Record, Row, Seed, State
 
@@ -117,7 +118,7 @@ def test_a_pair_comes_once_and_as_often_as_its_problem_weighs() -> None:
     assert [(each.lemma, each.lemma_statement, each.proof) for each in seeds] == [("a", "A", "simp")] * 3
 
 
-@pytest.mark.parametrize(("count", "used"), [(9, 1), (10, 1), (11, 2), (20, 2), (21, 3), (30, 3)])
+@each(("count", "used"), [(9, 1), (10, 1), (11, 2), (20, 2), (21, 3), (30, 3)])
 def test_a_lemma_is_in_a_tenth_as_many_pairs_as_there_are_problems(count: int, used: int) -> None:
     items = [problem(f"p{number}") for number in range(9)]
     records = [record for item in items for record in tried(item, 1, invokes=("a",))]
@@ -148,7 +149,7 @@ def test_the_first_round_has_no_seeds() -> None:
 # -- Conjectures (A8) ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("count", "pairs", "least", "samples"),
     [(100, 100, 1, 3), (100, 60, 1, 5), (100, 10, 1, 8), (10, 100, 1, 1), (100, 100, 4, 4), (100, 10, 12, 12)],
 )
@@ -156,7 +157,7 @@ def test_three_conjectures_are_aimed_at_for_each_problem(count: int, pairs: int,
     assert formulas.samples_per_pair(count, pairs, least) == samples
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "statement"),
     [
         ("\ntheorem a (n : ℕ) : n = n := by\n</hard theorem>\njunk", "theorem a (n : ℕ) : n = n := by"),
@@ -291,7 +292,7 @@ def test_conjectures_without_their_lemma_are_limited(used: int, unused: int, kep
     assert len(found) == used + kept
 
 
-@pytest.mark.parametrize(("size", "left"), [(1, 1), (4, 4), (5, 4), (9, 8), (10, 8), (15, 12), (35, 28)])
+@each(("size", "left"), [(1, 1), (4, 4), (5, 4), (9, 8), (10, 8), (15, 12), (35, 28)])
 def test_the_fifth_with_the_shortest_proofs_is_left_out(size: int, left: int) -> None:
     items = [conjecture(f"c{number:02}") for number in range(size)]
     records = [Record(item, "x" * (number + 1), 0, True) for number, item in enumerate(items)]
@@ -398,7 +399,7 @@ def random_rounds(rng: random.Random) -> State:
     return booked(*rounds, dataset=tuple(problems[::2]))
 
 
-@pytest.mark.parametrize("seed", range(50))
+@each("seed", range(50))
 def test_weights_and_measures_of_rounds_are_those_of_the_published_code(seed: int) -> None:
     state = random_rounds(random.Random(seed))
     file = formulas.replay(state)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from nanolean.tests.each import each
 from nanoproof.data.nanolean import statement_key, statement_variants
 from nanoproof.lean.types import Branch, Goal, Hypothesis, ProofState, SourceError, Theorem
 from nanoproof.search.node import Kind, Node, and_node, or_node
@@ -26,7 +27,7 @@ def made(statement: str, rule: str) -> list[str]:
     return [one.text for name, one in text_variants(parse_statement(theorem(statement))) if name == rule]
 
 
-@pytest.mark.parametrize(
+@each(
     ("statement", "text"),
     [
         ("(a b : Nat) : a = b → b = a", "(a b : Nat) (h : a = b) : b = a"),
@@ -41,7 +42,7 @@ def test_a_statement_is_its_binders_and_its_claim(statement: str, text: str) -> 
     assert parse_statement(theorem(statement)).text == text
 
 
-@pytest.mark.parametrize(
+@each(
     ("formula", "parts"),
     [
         ("a = b ∧ c < d", ("∧", "a = b", "c < d")),
@@ -65,7 +66,7 @@ def test_only_whole_local_names_are_substituted() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each(
     ("statement", "rule", "variant"),
     [
         ("(n m : Nat) : n + m = m + n", "specialized", "(m : Nat) : 0 + m = m + 0"),
@@ -92,7 +93,7 @@ def test_a_variable_that_is_bound_anew_inside_is_left_alone() -> None:
     assert made("(n : Nat) (h : n = 3) : ∃ n, n < 2", "specialized") == []
 
 
-@pytest.mark.parametrize(
+@each(
     ("statement", "rule", "variant"),
     [
         ("(n m : Nat) : n + m = m + n", "specialized", "(m : Nat) : 0 + m = m + 0"),
