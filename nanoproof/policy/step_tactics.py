@@ -24,7 +24,7 @@ from nanoproof.policy.recursion_steps import RecursionSteps
 from nanoproof.policy.statement_definitions import KNOWN, Definitions, Inductive, application, unfolded
 from nanoproof.retrieval.corpus import CorpusPremise
 
-LONGEST_STEP = 250
+LONGEST_STEP = 340
 """Characters; what is longer is not what people write, nor what a network learns from."""
 _NEGATIONS = {"∀": ("Classical.not_forall", ("x", "h")), "→": ("Classical.not_imp", ("h", "h"))}
 """What the negation of a proposition says, by its connective, and the names of what it is taken apart to."""
@@ -82,11 +82,25 @@ class _Enumeration:
         certificates, recursions = CertificateSteps(*about), RecursionSteps(*about)
         definitions, functions = self._definitions, self._own_functions()
         forward = ForwardSteps(self._target, self._types, definitions, self._new_hypothesis(), self._take_apart)
-        of_numbers = chain(numbers.divided(), numbers.rearranged(), numbers.quotients(), numbers.bounded())
+        of_numbers = chain(
+            numbers.without_subtraction(),
+            numbers.divided(),
+            numbers.rearranged(),
+            numbers.quotients(),
+            numbers.bounded(),
+        )
         recursed_on = recursions.recursed_on(dict(definitions.recursive_places))
         inductions = [*recursions.measure_inductions(), *self._inductions(recursed_on)]
         return [
-            [*products.cancelled(), *products.divided(), *certificates.whole_proofs(), *recursions.power_inductions()],
+            [
+                *products.cancelled(),
+                *products.divided(),
+                *certificates.whole_proofs(),
+                *numbers.parts_of_modulus(),
+                *products.ordered(),
+                *products.means(),
+                *recursions.power_inductions(),
+            ],
             [
                 *goal.by_two(functions),
                 *recursions.next_witnesses(),
