@@ -653,6 +653,28 @@ LARGER = """def larger : Nat → Nat → Nat
                 "<;> clear h <;> simp only"
             ],
         ),
+        # What a function chooses that the goal asks for.
+        (
+            "",
+            "(α β : Type) (f : α → β) (h : ∀ y, ∃ x, f x = y) : ∃ g : β → α, ∀ y, f (g y) = y",
+            ["obtain ⟨g, hg⟩ := Classical.skolem.mp h", "exact ⟨_, hg⟩"],
+        ),
+        # An exponent that a hypothesis alone has, and what divides the factors of a factorial.
+        (
+            "",
+            "(p a n : Nat) (h : ∀ x y : Nat, p ∣ x * y → p ∣ x ∨ p ∣ y) (h1 : p ≠ 1) (h2 : p ∣ a ^ n) : p ∣ a",
+            ["induction n <;> first"],
+        ),
+        (
+            "",
+            "(f : Nat → Nat) (hs : ∀ n, f (n + 1) = (n + 1) * f n) (m n : Nat) (h : m ≤ n) : f m ∣ f n",
+            ["induction h <;> simp_all [Nat.dvd_mul_left_of_dvd"],
+        ),
+        (
+            "def fac : Nat → Nat\n  | 0 => 1\n  | n + 1 => (n + 1) * fac n\n",
+            "(m n : Nat) (h : m ≤ n) : fac m ∣ fac n",
+            ["induction h <;> simp_all [fac, Nat.dvd_mul_left_of_dvd"],
+        ),
         # A difference as a sum, of which an induction's hypothesis says more.
         (
             "",
