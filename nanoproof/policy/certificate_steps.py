@@ -190,10 +190,11 @@ class CertificateSteps:
     def multiplied(self, functions: Sequence[str]) -> Iterator[str]:
         """Yield an inequality times the factor that one of its sides has in the goal, as in a proof of Bernoulli's.
 
-        Where functions of the statement have a factor of their own, `fac (n + 1) = (n + 1) * fac n`, the one that shows
-        is less than that: `2 ^ (n + 1) < fac (n + 1)`.
+        Where functions of the statement or the context have a factor of their own, `fac (n + 1) = (n + 1) * fac n`, the
+        one that shows is less than that: `2 ^ (n + 1) < fac (n + 1)`.
         """
         new = self._fresh("h")[0]
+        have_factors = bool(functions) or any(type_[:1] == ("∀",) and "*" in type_ for type_ in self._types.values())
         unfolding = f"grind [{', '.join([*functions, 'Nat.pow_succ'])}]"
         if not printed.is_term(self._target, printed.RELATIONS):
             return
@@ -203,7 +204,7 @@ class CertificateSteps:
                 if sides is None:
                     continue
                 for factor in _factors_beside(sides, self._target):
-                    following = _following(self._target) if functions and is_numeral(factor) else ""
+                    following = _following(self._target) if have_factors and is_numeral(factor) else ""
                     if following:
                         at_most = f"(by omega : {factor[0]} ≤ {following})"
                         yield f"have {new} := Nat.mul_le_mul {name} {at_most} <;> {unfolding}"

@@ -261,6 +261,8 @@ class GoalSteps:
                 for name, other in self._newest:
                     if other == ("Bool",):
                         step += f" <;> cases {name}"
+                if self._target[:1] == ("∃",):
+                    yield f"{step} <;> first | exact ⟨true, by grind⟩ | exact ⟨false, by grind⟩"
                 yield f"{step} <;> simp_all"
 
     def _rules(self) -> list[str]:

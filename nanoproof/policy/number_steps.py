@@ -17,6 +17,10 @@ LARGEST_MODULUS = 8
 """By remainders modulo a larger number a case distinction is longer than anybody writes."""
 LARGEST_DIVISOR = 6
 """Nor by quotients, whose cases have to be multiplied out."""
+LARGEST_PRODUCT = 1_000
+"""Of small primes' powers, which are taken one by one."""
+MOST_CASES = 27
+"""Of the remainders of two or three numbers together."""
 MOST_VALUES = 12
 MOST_DIVIDED = 2
 """Variables in turn that an equation makes multiples: it goes on like this for ever."""
@@ -47,18 +51,19 @@ class NumberSteps:
         for number in self._numbers:
             if any(number in claim for claim in claims):
                 mentioned.append(number)
-        for modulus in self._moduli():
+        for modulus in self._moduli() or self._modulus_of_squares(claims):
             # As in `3 ∣ a * a + b * b`, which says nothing of `a` alone.
-            if len(mentioned) == 2 and int(modulus) ** 2 <= MOST_VALUES:
-                k, other = self._fresh("k", "k")
-                first, second = _residues(mentioned[0], k, modulus), _residues(mentioned[1], other, modulus)
-                yield f"{first} <;> {second} <;> grind"
+            if 1 < len(mentioned) <= 3 and int(modulus) ** len(mentioned) <= MOST_CASES:
+                together = []
+                for number, quotient in zip(mentioned, self._fresh(*["k"] * len(mentioned))):
+                    together.append(_residues(number, quotient, modulus))
+                yield " <;> ".join([*together, "first | omega | grind"])
             for number in mentioned:
                 if number in self._target and (number, modulus) not in known:
                     cases = _residues(number, k, modulus)
                     if int(modulus) <= LARGEST_DIVISOR:
                         yield f"{cases} <;> grind"
-                    yield self._table(number, modulus)
+                    yield self._table(number, modulus, "∣" in self._target)
                     if int(modulus) <= LARGEST_DIVISOR:
                         yield cases
 
@@ -93,14 +98,64 @@ class NumberSteps:
                 return factors[0], str(modulus)
         return None
 
-    def _table(self, number: str, modulus: str) -> str:
+    def _modulus_of_squares(self, claims: list[Tokens]) -> list[str]:
+        """Return 2 where an equation is to be impossible that has a square: those are 0 or 1 by 4."""
+        if "≠" not in self._target and self._target != ("False",):
+            return []
+        for claim in claims:
+            for first, symbol, second in zip(claim, claim[1:], claim[2:]):
+                if (symbol == "*" and first == second) or (symbol, second) == ("^", "2"):
+                    return ["2"]
+        return []
+
+    def parts_of_modulus(self) -> Iterator[str]:
+        """Yield that a power of a prime divides, or the remainder by it, where the goal is about a number like 24.
+
+        `omega` puts the parts together: what 8 and 3 divide 24 divides. Of the last digit it is 2 and 5.
+        """
+        division, equation = printed.sides(self._target, "∣"), printed.sides(self._target, "=")
+        dividend, modulus, remainder = "", 0, None
+        if division is not None and is_numeral(division[0]):
+            dividend, modulus = printed.text_of(division[1]), int(division[0][0])
+        elif equation is not None and equation[0][-2:-1] == ("%",) and is_numeral(equation[0][-1:]):
+            dividend, modulus = printed.text_of(equation[0][:-2]), int(equation[0][-1])
+            remainder = int(equation[1][0]) if is_numeral(equation[1]) else None
+        parts = _prime_powers(modulus)
+        if not LARGEST_DIVISOR < modulus <= LARGEST_PRODUCT or len(parts) == 1 or max(parts) > LARGEST_MODULUS:
+            return
+        if division is None and remainder is None:
+            return
+        known = {printed.text_of(type_) for type_ in self._types.values()}
+        new, other = self._fresh("h", "h")
+        for part in parts:
+            # One step for each: all of them together are longer than a step may be.
+            claim = f"{part} ∣ {dividend}"
+            if remainder is not None:
+                claim = f"{dividend} % {part} = {remainder % part}"
+            if claim in known:
+                continue
+            for number in self._numbers:
+                if number in self._target:
+                    yield f"have {new} : {claim} := by {self._table(number, str(part), remainder is None, other)}"
+            return
+
+    def without_subtraction(self) -> Iterator[str]:
+        """Yield `s n + 1 = f n` for `s n = f n - 1`: of that an induction's hypothesis says more."""
+        sides = printed.sides(self._target, "=")
+        for whole, difference in (sides, sides[::-1]) if sides is not None else ():
+            parts = printed.split_at(difference, ("-",))
+            if len(parts) == 2 and printed.is_term(difference, ("-", "+", "*", "^")) and "-" not in whole:
+                claim = f"{printed.text_of(whole)} + {printed.argument_text(parts[1])} = {printed.text_of(parts[0])}"
+                yield f"suffices {self._fresh('h')[0]} : {claim} by omega"
+
+    def _table(self, number: str, modulus: str, divides: bool, new: str = "") -> str:
         """Return the tactic that computes a goal about remainders for each remainder of a number, powers too."""
-        new = self._fresh("h")[0]
+        new = new or self._fresh("h")[0]
         values = " ∨ ".join(f"{number} % {modulus} = {rest}" for rest in range(int(modulus)))
         names = " | ".join([new] * int(modulus))
         computed = f"simp [Nat.pow_succ, Nat.add_mod, Nat.mul_mod, {new}]"
         cases = f"rcases (by omega : {values}) with {names} <;> first | omega | {computed}"
-        return f"apply Nat.dvd_of_mod_eq_zero <;> {cases}" if "∣" in self._target else cases
+        return f"apply Nat.dvd_of_mod_eq_zero <;> {cases}" if divides else cases
 
     def _moduli(self) -> list[str]:
         """The small numerals by which something is divided, in the goal first."""
@@ -167,6 +222,21 @@ class NumberSteps:
         """Yield witnesses that are larger than a number of the context."""
         for number in reversed(self._numbers[-2:]):
             yield f"refine ⟨{number} + 1, ?_⟩"
+
+
+def _prime_powers(number: int) -> list[int]:
+    """Return the powers of primes whose product a number is, 8 and 3 for 24."""
+    parts = []
+    prime = 2
+    while number > 1:
+        part = 1
+        while number % prime == 0:
+            part *= prime
+            number //= prime
+        if part > 1:
+            parts.append(part)
+        prime += 1
+    return parts or [number]
 
 
 def _residues(number: str, k: str, modulus: str) -> str:

@@ -1,4 +1,5 @@
-"""Steps about products: factors that both sides of a relation have are cancelled, divisors are multiplied up.
+"""Steps about products: factors that both sides of a relation have are cancelled, divisors are multiplied up, squares
+and orders compared.
 
 Each is one tactic for what would be one for each factor: in `c * (a * (d * d)) ≤ d * (b * c) * d` three are cancelled,
 and `a * b ∣ b * c * e` for `a ∣ e` has the quotient `c * k` where `e = a * k`. The search alone lost its way in these.
@@ -6,10 +7,11 @@ and `a * b ∣ b * c * e` for `a ∣ e` has the quotient `c * k` where `e = a * 
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from itertools import combinations
 
 from nanoproof.policy import printed_types as printed
 from nanoproof.policy.number_steps import NUMBERS
-from nanoproof.policy.polynomials import divide, polynomial, written
+from nanoproof.policy.polynomials import Polynomial, divide, polynomial, square_root, written
 from nanoproof.policy.printed_types import Tokens
 
 _SORTED = "Nat.mul_comm, Nat.mul_left_comm, Nat.mul_assoc"
@@ -20,6 +22,12 @@ _CANCELLING = {
     "<": "(Nat.mul_lt_mul_left {positive}).mp {product}",
 }
 """How `a = b`, `a ≤ b` or `a < b` follows from the same of `c * a` and `c * b`, by lemmas of Lean's core."""
+
+MOST_MEANS = 3
+"""Inequalities between two squares and their product that are tried: so many has `a b + b c + c a ≤ a² + b² + c²`."""
+_RELATIONS = ("=", "≤", "<")
+_MULTIPLIED_OUT = "Nat.pow_two, Nat.mul_add, Nat.add_mul, Nat.mul_comm, Nat.mul_left_comm, Nat.mul_assoc"
+"""Rules for sums of sorted products."""
 
 
 class ProductSteps:
@@ -107,6 +115,99 @@ class ProductSteps:
             yield " <;> ".join(facts)
             return
 
+    def means(self) -> Iterator[str]:
+        """Yield `x y + x y ≤ x² + y²` for what one side of a relation has the squares of, the other one the product.
+
+        Of such inequalities are Cauchy's and those about means made, and that `a² + b² = a b` has no solution but 0.
+        """
+        instances: dict[str, None] = {}
+        for left, right in self._related_sums():
+            smaller, larger = (
+                left - right,
+                right - left,
+            )  # counters keep what is positive: what one has beyond the other
+            roots = []
+            for monomial, times in larger.items():
+                root = square_root(Polynomial({monomial: times}))
+                if root is not None and monomial:
+                    roots.append(written(Polynomial(dict.fromkeys(root, 1))))
+            for x, y in combinations(sorted(roots), 2):
+                product = polynomial(printed.tokens_of(f"({x}) * ({y})"))
+                if product is not None and product.keys() <= smaller.keys():
+                    instances[f"{_as_factor(x)} {_as_factor(y)}"] = None
+        if not instances or not self._has_numbers:
+            return
+        # For any two numbers: to prove it once is shorter than for each pair.
+        lemma, x, y, case, k, *names = self._fresh("h", "x", "y", "h", "k", *["h"] * MOST_MEANS)
+        claim = f"∀ {x} {y} : Nat, {x} * {y} + {x} * {y} ≤ {x} * {x} + {y} * {y}"
+        cases = f"rcases Nat.le_total {x} {y} with {case} | {case}"
+        proof = f"intro {x} {y} <;> {cases} <;> obtain ⟨{k}, rfl⟩ := Nat.exists_eq_add_of_le {case} <;> grind"
+        steps = [f"have {lemma} : {claim} := (by {proof})"]
+        for name, instance in zip(names, instances):
+            steps.append(f"have {name} := {lemma} {instance}")
+        yield " <;> ".join([*steps, "grind"])
+        # For Cauchy's inequality NanoLean's `grind` has too many products; sorted sums are linear for `omega`.
+        yield " <;> ".join([*steps, f"clear {lemma}", f"simp only [{_MULTIPLIED_OUT}] at *", "omega"])
+        yield " <;> ".join([*steps, f"clear {lemma}"])
+
+    def _related_sums(self) -> Iterator[tuple[Polynomial, Polynomial]]:
+        """Yield the sides of the goal and of the hypotheses, multiplied out: the one that is to be smaller first."""
+        for type_, is_goal in ((self._target, True), *((known, False) for known in self._types.values())):
+            for relation in _RELATIONS:
+                sides = printed.sides(type_, relation)
+                if sides is None or {"*", "^"}.isdisjoint(type_):
+                    continue
+                left, right = polynomial(sides[0]), polynomial(sides[1])
+                if left is None or right is None:
+                    continue
+                if is_goal or relation == "=":
+                    yield left, right
+                if not is_goal:
+                    yield right, left
+
+    def ordered(self) -> Iterator[str]:
+        """Yield the goal that two numbers are equal, or in order, by what the other orders would say of products.
+
+        As `s² ≤ n < (s + 1)²` has one solution, and `b q + r = b s + t` with `r, t < b` one quotient.
+        """
+        multiplied: set[str] = set()
+        for type_ in self._types.values():
+            if not {"*", "^"}.isdisjoint(type_) and printed.is_proposition(type_) and type_[:1] not in (("∀",), ("∃",)):
+                multiplied.update(type_)
+        order, product = self._fresh("h", "h")
+        for goal in printed.split_at(self._target, ("∧",)):
+            for relation in _RELATIONS:
+                sides = printed.sides(printed.stripped(goal), relation)
+                if sides is None or not all(self._is_linear(side) for side in sides):
+                    continue
+                if not any(
+                    token in multiplied and self._types.get(token) in NUMBERS for token in (*sides[0], *sides[1])
+                ):
+                    continue
+                left, right = printed.argument_text(sides[0]), printed.argument_text(sides[1])
+                # From `s < t`, which is `s + 1 ≤ t`, follows `(s + 1) * (s + 1) ≤ t * t`.
+                cases = f"rcases Nat.lt_trichotomy {left} {right} with {order} | {order} | {order}"
+                proofs = ["omega", "grind", f"(have {product} := Nat.mul_le_mul {order} {order} <;> grind)"]
+                for factor in self._multipliers(sides):
+                    proofs.append(f"(have {product} := Nat.mul_le_mul_left {factor} {order} <;> grind)")
+                yield f"{cases} <;> first | {' | '.join(proofs)}"
+                return
+
+    def _is_linear(self, side: Tokens) -> bool:
+        """Tell whether a side is a sum of variables, numerals and multiples, such as `a + 2 * b`."""
+        sum_ = polynomial(side)
+        return bool(sum_) and all(len(monomial) <= 1 for monomial in sum_ or ())
+
+    def _multipliers(self, sides: tuple[Tokens, Tokens]) -> list[str]:
+        """Return the variables by which a hypothesis multiplies what the sides are, at most two."""
+        factors: dict[str, None] = {}
+        for type_ in self._types.values():
+            for first, symbol, second in zip(type_, type_[1:], type_[2:]):
+                for factor, other in ((first, second), (second, first)):
+                    if symbol == "*" and self._types.get(factor) in NUMBERS and (other,) in sides and factor != other:
+                        factors[factor] = None
+        return list(factors)[:2]
+
 
 def _is_variable(term: Tokens, value: Tokens, divides: Tokens) -> bool:
     return len(term) == 1 and printed.is_name(term[0]) and term[0] in divides and term[0] not in value
@@ -169,3 +270,7 @@ def _witness(divisor: Tokens, multiple: Tokens) -> str | None:
     # `grind` multiplies out, but not too many factors; those of one monomial only have to be put in order.
     proof = "ac_rfl" if quotient.total() == 1 and () not in quotient else "grind"
     return f"⟨{written(quotient)}, by {proof}⟩"
+
+
+def _as_factor(root: str) -> str:
+    return f"({root})" if " " in root else root

@@ -13,6 +13,7 @@ from nanoproof.policy.number_steps import NUMBERS
 from nanoproof.policy.printed_types import Tokens
 from nanoproof.policy.statement_definitions import Definitions
 
+_DIVIDES_PRODUCTS = ("Nat.dvd_mul_left_of_dvd", "Nat.dvd_mul_right_of_dvd")
 MOST_SPLITS = 3
 """Booleans that are split at once: eight cases."""
 
@@ -175,7 +176,7 @@ class RecursionSteps:
             yield " <;> ".join([*splits, "simp_all [List.filter]"])
         yield "simp only [List.filter]"
 
-    def bounded_inductions(self) -> Iterator[str]:
+    def bounded_inductions(self, functions: Sequence[str]) -> Iterator[str]:
         """Yield inductions over `h : a ≤ n`: from `a` on, by steps of one."""
         if self._in_induction:
             return
@@ -186,6 +187,9 @@ class RecursionSteps:
             larger = sides[1][0]
             if self._types.get(larger) in NUMBERS and larger in self._target and larger not in sides[0]:
                 hypothesis = self._fresh("ih")[0]
+                if "∣" in self._target:
+                    # As `m! ∣ n!`: what divides a factor divides the product.
+                    yield f"induction {name} <;> simp_all [{', '.join([*functions, *_DIVIDES_PRODUCTS])}]"
                 yield f"induction {name} with | refl => ?_ | @step {larger} {name} {hypothesis} => ?_"
 
     def strong_inductions(self) -> Iterator[str]:

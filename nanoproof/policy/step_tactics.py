@@ -8,7 +8,7 @@ a long one does not crowd out the others.
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import chain, combinations, islice, zip_longest
+from itertools import chain, combinations, islice, pairwise, zip_longest
 
 from nanoproof.lean.lexical import CLOSING, OPENING
 from nanoproof.lean.types import Goal, Hypothesis, ProtocolError, parse_state
@@ -24,7 +24,7 @@ from nanoproof.policy.recursion_steps import RecursionSteps
 from nanoproof.policy.statement_definitions import KNOWN, Definitions, Inductive, application, unfolded
 from nanoproof.retrieval.corpus import CorpusPremise
 
-LONGEST_STEP = 250
+LONGEST_STEP = 340
 """Characters; what is longer is not what people write, nor what a network learns from."""
 _NEGATIONS = {"∀": ("Classical.not_forall", ("x", "h")), "→": ("Classical.not_imp", ("h", "h"))}
 """What the negation of a proposition says, by its connective, and the names of what it is taken apart to."""
@@ -82,11 +82,25 @@ class _Enumeration:
         certificates, recursions = CertificateSteps(*about), RecursionSteps(*about)
         definitions, functions = self._definitions, self._own_functions()
         forward = ForwardSteps(self._target, self._types, definitions, self._new_hypothesis(), self._take_apart)
-        of_numbers = chain(numbers.divided(), numbers.rearranged(), numbers.quotients(), numbers.bounded())
+        of_numbers = chain(
+            numbers.without_subtraction(),
+            numbers.divided(),
+            numbers.rearranged(),
+            numbers.quotients(),
+            numbers.bounded(),
+        )
         recursed_on = recursions.recursed_on(dict(definitions.recursive_places))
         inductions = [*recursions.measure_inductions(), *self._inductions(recursed_on)]
         return [
-            [*products.cancelled(), *products.divided(), *certificates.whole_proofs(), *recursions.power_inductions()],
+            [
+                *products.cancelled(),
+                *products.divided(),
+                *certificates.whole_proofs(),
+                *numbers.parts_of_modulus(),
+                *products.ordered(),
+                *products.means(),
+                *recursions.power_inductions(),
+            ],
             [
                 *goal.by_two(functions),
                 *recursions.next_witnesses(),
@@ -105,7 +119,11 @@ class _Enumeration:
             [*self._generalized(), *inductions],
             [*of_numbers, *numbers.differences()],
             list(chain(facts.diagonal(), facts.monotone(), facts.common_divisors(), forward.applied())),
-            [*facts.transitive(definitions), *recursions.bounded_inductions(), *recursions.strong_inductions()],
+            [
+                *facts.transitive(definitions),
+                *recursions.bounded_inductions(functions),
+                *recursions.strong_inductions(),
+            ],
             [*recursions.filter_cases(), *self._split_conditions()],
             list(self._unfolded()),
             list(forward.lemmas_applied(lemmas)),
@@ -139,8 +157,28 @@ class _Enumeration:
                     divisions.append(f"obtain ⟨{k}, rfl⟩ := {name}")
                 divisions.append(f"obtain ⟨{k}, {hk}⟩ := {name}")
             else:
+                yield from self._chosen(name, type_)
                 yield from self._inverted(name, written)
         yield from divisions
+
+    def _chosen(self, name: str, type_: Tokens) -> Iterator[str]:
+        """Yield the function that chooses for each `y` an `x` of `∀ y, ∃ x, f x = y`, where the goal asks for one."""
+        fact = printed.read_fact(type_)
+        if (
+            self._asks_for_function()
+            and len(fact.variables) == len(fact.arguments) == 1
+            and fact.conclusion[:1] == ("∃",)
+        ):
+            g, hg = self._fresh("g", "hg")
+            yield f"obtain ⟨{g}, {hg}⟩ := Classical.skolem.mp {name}"
+
+    def _asks_for_function(self) -> bool:
+        """Tell whether the goal is that there is something which it applies to an argument."""
+        bound, body = printed.read_binders(self._target[1:]) if self._target[:1] == ("∃",) else ([], ())
+        wanted = set()
+        for argument in bound:
+            wanted.add(argument.name)
+        return any(token in wanted and printed.arguments_of(body, place) for place, token in enumerate(body))
 
     def _inverted(self, name: str, type_: Tokens) -> Iterator[str]:
         """Yield a case for each rule by which a hypothesis may hold that is about more than variables: few are left."""
@@ -268,11 +306,16 @@ class _Enumeration:
         over_data: list[str] = []
         over_numbers: list[str] = []
         strong: list[str] = []
+        over_exponents: list[str] = []
         later: list[str] = []
         in_hypotheses: set[str] = set()
+        exponents: set[str] = set()
         for type_ in self._types.values():
             if printed.is_proposition(type_):
                 in_hypotheses |= printed.mentioned(type_)
+                for symbol, following in pairwise(type_):
+                    if symbol == "^":
+                        exponents.add(following)
         for name, type_ in self._types.items():
             inductive = self._definitions.inductive(type_)
             if inductive is None or not any(any(recursive) for _, _, recursive in inductive.constructors):
@@ -281,7 +324,8 @@ class _Enumeration:
             if name not in self._mentioned and not is_predicate:
                 # As in `h : p ∣ a ^ n`, of which the goal says nothing of `n`.
                 if name in in_hypotheses:
-                    later.append(f"induction {name} with {self._alternatives(name, inductive, True)}")
+                    step = f"induction {name} with {self._alternatives(name, inductive, True)}"
+                    (over_exponents if name in exponents else later).append(step)
                 continue
             alternatives = self._alternatives(name, inductive, True)
             # What a hypothesis is about cannot be generalized beside it.
@@ -302,6 +346,7 @@ class _Enumeration:
                 strong.append(f"induction {name} using Nat.strongRecOn {over}with | _ {name} {hypothesis} => ?_")
         # What a predicate says by rules is proved by its rules, before the numbers in it; the newest is nearest it.
         yield from chain.from_iterable(reversed(over_predicates))
+        yield from over_exponents
         for name in recursed_on:
             yield from over_recursion.get(name, [])
         # Functions on lists and trees recur on these, whatever numbers they have beside them.

@@ -467,7 +467,6 @@ LARGER = """def larger : Nat → Nat → Nat
                 "solver decide",
                 "simp only [Bush.size, Bush.height]",
                 "have h := Nat.pow_le_pow_right (by omega : 0 < 2) (Nat.le_max_left",
-                "solver omega",
             ],
         ),
         (
@@ -613,6 +612,88 @@ LARGER = """def larger : Nat → Nat → Nat
                 "by_cases h : ∀ (k : Nat), k <",
                 "solver grind",
             ],
+        ),
+        # Larger moduli by the powers of primes in them, which `omega` puts together.
+        ("", "(n : Nat) : 12 ∣ n * n * (n * n + 11)", ["have h : 4 ∣", "have h1 : 3 ∣", "solver omega"]),
+        (
+            "",
+            "(n : Nat) (h : n % 2 = 1) (h1 : n % 5 ≠ 0) : n ^ 4 % 10 = 1",
+            ["have h2 : n ^ 4 % 2 = 1", "have h3 : n ^ 4 % 5 = 1", "solver omega"],
+        ),
+        # Remainders of three numbers together, and of squares by 4, of which nothing in the state speaks.
+        (
+            "",
+            "(a b c : Nat) (h : a * a + b * b = c * c) : 2 ∣ a ∨ 2 ∣ b",
+            ["obtain ⟨k, rfl | rfl⟩ : ∃ k, a = 2 * k ∨ a = 2 * k + 1 := ⟨a / 2, by omega⟩ <;> obtain ⟨k1"],
+        ),
+        ("", "(n a : Nat) : n * n ≠ 4 * a + 2", ["obtain ⟨k, rfl | rfl⟩ : ∃ k, n = 2 * k"]),
+        # Numbers in order by what the other orders say of products.
+        (
+            "",
+            "(n s t : Nat) (h : s * s ≤ n) (h1 : n < (s + 1) * (s + 1)) (h2 : t * t ≤ n) (h3 : n < (t + 1) * (t + 1)) "
+            ": s = t",
+            ["rcases Nat.lt_trichotomy s t"],
+        ),
+        (
+            "",
+            "(b q r s t : Nat) (h : b * q + r = b * s + t) (h1 : r < b) (h2 : t < b) : q = s ∧ r = t",
+            ["rcases Nat.lt_trichotomy q s"],
+        ),
+        # Products by the squares of their factors.
+        (
+            "",
+            "(a b c : Nat) : a * b + b * c + c * a ≤ a * a + b * b + c * c",
+            ["have h : ∀ x y : Nat, x * y + x * y ≤"],
+        ),
+        (
+            "",
+            "(a b c d : Nat) : (a * c + b * d) ^ 2 ≤ (a * a + b * b) * (c * c + d * d)",
+            [
+                "have h : ∀ x y : Nat, x * y + x * y ≤ x * x + y * y := (by intro x y <;> rcases Nat.le_total x y with "
+                "h1 | h1 <;> obtain ⟨k, rfl⟩ := Nat.exists_eq_add_of_le h1 <;> grind) <;> have h2 := h (a * d) (b * c) "
+                "<;> clear h <;> simp only"
+            ],
+        ),
+        # What a function chooses that the goal asks for.
+        (
+            "",
+            "(α β : Type) (f : α → β) (h : ∀ y, ∃ x, f x = y) : ∃ g : β → α, ∀ y, f (g y) = y",
+            ["obtain ⟨g, hg⟩ := Classical.skolem.mp h", "exact ⟨_, hg⟩"],
+        ),
+        # An exponent that a hypothesis alone has, and what divides the factors of a factorial.
+        (
+            "",
+            "(p a n : Nat) (h : ∀ x y : Nat, p ∣ x * y → p ∣ x ∨ p ∣ y) (h1 : p ≠ 1) (h2 : p ∣ a ^ n) : p ∣ a",
+            ["induction n <;> first"],
+        ),
+        (
+            "",
+            "(f : Nat → Nat) (hs : ∀ n, f (n + 1) = (n + 1) * f n) (m n : Nat) (h : m ≤ n) : f m ∣ f n",
+            ["induction h <;> simp_all [Nat.dvd_mul_left_of_dvd"],
+        ),
+        (
+            "def fac : Nat → Nat\n  | 0 => 1\n  | n + 1 => (n + 1) * fac n\n",
+            "(m n : Nat) (h : m ≤ n) : fac m ∣ fac n",
+            ["induction h <;> simp_all [fac, Nat.dvd_mul_left_of_dvd"],
+        ),
+        # A difference as a sum, of which an induction's hypothesis says more.
+        (
+            "",
+            "(s f : Nat → Nat) (f0 : f 0 = 1) (fs : ∀ n, f (n + 1) = (n + 1) * f n) (s0 : s 0 = 0) "
+            "(ss : ∀ n, s (n + 1) = s n + n * f n) (n : Nat) : s n = f n - 1",
+            ["suffices h : s n + 1 = f n by omega", "induction n <;>"],
+        ),
+        # A function of the context that has a factor of its own.
+        (
+            "",
+            "(f : Nat → Nat) (h0 : f 0 = 1) (hs : ∀ n : Nat, f (n + 1) = (n + 1) * f n) (n : Nat) (h : 4 ≤ n) "
+            ": 2 ^ n < f n",
+            ["induction h with", "solver grind", "have h1 := Nat.mul_le_mul ih (by omega : 2 ≤ n + 1) <;> grind"],
+        ),
+        (
+            "",
+            "(f : Bool → Bool) (h : ∀ x y, f x = f y → x = y) (b : Bool) : ∃ x, f x = b",
+            ["cases htrue : f true <;> cases hfalse : f false <;> cases b <;> first"],
         ),
     ],
 )

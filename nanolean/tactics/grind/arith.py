@@ -30,7 +30,7 @@ from nanolean.tactics.simp_engine import Simplifier
 from nanolean.tactics.simp_procs import reduce_arith
 from nanolean.tactics.simp_rules import RuleIndex, rules_of_constant
 
-NAT_MUL, NAT_POW = Const("Nat.mul"), Const("Nat.pow")
+NAT_ADD, NAT_MUL, NAT_POW = Const("Nat.add"), Const("Nat.mul"), Const("Nat.pow")
 RULES = (
     "Nat.left_distrib",
     "Nat.right_distrib",
@@ -107,7 +107,7 @@ def _is_nonlinear(state: State, e: Expr) -> bool:
     if len(shape.args) != 2:
         return False
     a, b = shape.args
-    if shape.name == "Nat.pow" and not (isinstance(b, Lit) and b.value <= MAX_EXPONENT):
+    if shape.name == "Nat.pow" and not (_summands(b) or (isinstance(b, Lit) and b.value <= MAX_EXPONENT)):
         return False
     # A multiple is linear, `omega` reads it.
     if shape.name == "Nat.mul" and (isinstance(a, Lit) or isinstance(b, Lit)):
@@ -128,8 +128,19 @@ def _monomials(e: Expr) -> int:
             return _monomials(a) * _monomials(b)
         case "Nat.pow" if isinstance(b, Lit) and b.value <= MAX_EXPONENT:
             return _monomials(a) ** b.value
+        case "Nat.pow":
+            count = 1
+            for exponent in _summands(b):
+                count *= _monomials(mk_app(NAT_POW, a, exponent))
+            return count
         case _:
             return 1
+
+
+def _summands(exponent: Expr) -> list[Expr]:
+    """Return `n` and `1` of `n + 1`; nothing of what is no sum."""
+    fn, args = get_app_fn_args(exponent)
+    return list(args) if fn is NAT_ADD and len(args) == 2 else []
 
 
 def _multiply_out(state: State, e: Expr) -> Step:
@@ -175,11 +186,19 @@ def _sorted_sum(state: State, e: Expr) -> Step:
 
 
 def _power(mctx: MetaContext, e: Expr) -> Step | None:
-    """`x ^ 3` to `x ^ 2 * x`, `x ^ 1` to `x`."""
+    """`x ^ (m + n)` to `x ^ m * x ^ n`, `x ^ 3` to `x ^ 2 * x`, `x ^ 1` to `x` and `x ^ 0` to 1, as Lean's `grind`."""
     fn, args = get_app_fn_args(e)
-    if fn is not NAT_POW or len(args) != 2 or not isinstance(args[1], Lit):
+    if fn is not NAT_POW or len(args) != 2:
         return None
-    base, exponent = args[0], args[1].value
+    base = args[0]
+    if summands := _summands(args[1]):
+        first, second = (mk_app(NAT_POW, base, summand) for summand in summands)
+        return Step(mk_app(NAT_MUL, first, second), mk_app(Const("Nat.pow_add"), base, *summands))
+    if not isinstance(args[1], Lit):
+        return None
+    exponent = args[1].value
+    if exponent == 0:
+        return Step(Lit(1), mk_app(Const("Nat.pow_zero"), base))
     if exponent == 1:
         return Step(base, mk_app(Const("Nat.pow_one"), base))
     if not 2 <= exponent <= MAX_EXPONENT:
