@@ -59,6 +59,8 @@ class CertificateSteps:
         yield from self.coprime()
         yield from self.divisors_of_one()
         yield from self.euclid()
+        yield from self.euclid_for_primes()
+        yield from self.gcd_of_sums()
         yield from self.two_coins()
         yield from self.quotient_with_remainder()
 
@@ -135,6 +137,36 @@ class CertificateSteps:
                     if factors[0] == wanted:
                         multiple = f"Nat.dvd_mul_left {printed.argument_text(divisor)} {printed.argument_text(wanted)}"
                     yield f"simpa [{rules}] using Nat.dvd_gcd ({multiple}) {name}"
+
+    def euclid_for_primes(self) -> Iterator[str]:
+        """Yield Euclid's lemma for a `p` with the divisors 1 and `p` alone: its gcd with `a` is one of them."""
+        claims = printed.split_at(self._target, ("∨",))
+        if len(claims) != 2:
+            return
+        first_claim, second_claim = printed.sides(claims[0], "∣"), printed.sides(claims[1], "∣")
+        if first_claim is None or second_claim is None or first_claim[0] != second_claim[0]:
+            return
+        prime, first, second = printed.argument_text(first_claim[0]), first_claim[1], second_claim[1]
+        a, b = printed.argument_text(first), printed.argument_text(second)
+        for name, type_ in self._types.items():
+            division = printed.split_at(type_, ("∣",))
+            if len(division) != 2 or _factors(division[1]) != [printed.stripped(first), printed.stripped(second)]:
+                continue
+            for divisors, fact in self._types.items():
+                if fact[:1] == ("∀",) and "∣" in fact and "∨" in fact and prime in fact:
+                    new = self._fresh("h")[0]
+                    cases = f"rcases {divisors} (Nat.gcd {prime} {a}) (Nat.gcd_dvd_left {prime} {a}) with {new} | {new}"
+                    common = f"exact Or.inl ({new} ▸ Nat.gcd_dvd_right {prime} {a})"
+                    rules = f"Nat.gcd_mul_right, Nat.gcd_mul_left, {new}"
+                    coprime = f"simpa [{rules}] using Nat.dvd_gcd (Nat.dvd_mul_right {prime} {b}) {name}"
+                    yield f"{cases} <;> first | {common} | exact Or.inr (by {coprime})"
+
+    def gcd_of_sums(self) -> Iterator[str]:
+        """Yield Euclid's step where a greatest common divisor is one with a sum: `gcd a (a + b) = gcd a b`."""
+        for place, token in enumerate(self._target):
+            numbers = application(self._target[place + 1 :])[:2] if token == "Nat.gcd" else []
+            if len(numbers) == 2 and len(numbers[0]) == 1 and {"+", numbers[0][0]} <= set(numbers[1]):
+                yield f"simp [Nat.gcd_rec {numbers[0][0]}]"
 
     def quotient_with_remainder(self) -> Iterator[str]:
         """Yield quotient and remainder where the goal is that there are such: `∃ q r, n = 3 * q + r ∧ r < 3`."""

@@ -139,12 +139,16 @@ class FactSteps:
             return
         call: list[Tokens] = []
         result: list[Tokens] = []
+        from_empty = value[0] == "[" and ("[", "]") in arguments
         general, at = [rest], ["[]"]
         for argument in arguments:
             if argument == program:
                 call.append((*printed.in_brackets(program), "++", rest))
                 result.append((rest,))
-            elif argument == ("[", "]") and value[0] == "[":
+            elif from_empty and argument != ("[", "]"):
+                call.append(argument)  # an environment, say, is the same all along
+                result.append(argument)
+            elif from_empty:
                 call.append((stack,))
                 result.append((*printed.in_brackets(value[1:-1]), "::", stack))
                 general.append(stack)

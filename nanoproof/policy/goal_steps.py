@@ -13,6 +13,8 @@ from nanoproof.policy.printed_types import Fact, Tokens
 from nanoproof.policy.recursion_steps import closing_cases
 from nanoproof.policy.statement_definitions import Definitions, is_data, unfolded
 
+MOST_VALUES = 3
+"""Booleans of which each has two cases."""
 MOST_WITNESSES = 4
 """Variables of the context that are tried for an existential: a network that has learned which ones names terms."""
 _CHAINS = {
@@ -209,10 +211,16 @@ class GoalSteps:
             for helper in self._definitions.helpers_of(functions):
                 # `fold (a + b) = plus' (fold a) (fold b)`: which of the helper's cases it is, no induction says.
                 yield f"{induction} <;> simp_all{names} <;> unfold {helper} <;> split <;> simp_all{names}"
-            _, _, others = induction.partition(" generalizing ")
-            if functions and others and " " not in others:
+            for function in functions:
+                if function in self._definitions.nested:
+                    others = list(functions)
+                    others.remove(function)
+                    simp = f"simp_all [{', '.join(others)}]"
+                    yield f"{induction} <;> {simp} <;> unfold {function} <;> split <;> {simp}"
+            _, _, generalized = induction.partition(" generalizing ")
+            if functions and generalized and " " not in generalized:
                 # A function of two arguments that recurses on both, such as a maximum.
-                yield f"{induction} <;> cases {others} <;> first | (simp_all{names} <;> omega) | grind{names}"
+                yield f"{induction} <;> cases {generalized} <;> first | (simp_all{names} <;> omega) | grind{names}"
             if rules:
                 yield f"{induction} <;> grind [{', '.join([*functions, *rules])}]"
         yield from self._of_booleans()
@@ -264,6 +272,19 @@ class GoalSteps:
                 if self._target[:1] == ("∃",):
                     yield f"{step} <;> first | exact ⟨true, by grind⟩ | exact ⟨false, by grind⟩"
                 yield f"{step} <;> simp_all"
+
+    def boolean_values(self) -> Iterator[str]:
+        """Yield a case for each Boolean value of functions in an equation of Booleans: `(!f m) = (f m == !f n)`."""
+        if printed.sides(self._target, "=") is None or {"!", "==", "!=", "&&", "||"}.isdisjoint(self._target):
+            return
+        splits: dict[str, None] = {}
+        for function, signature in self._definitions.signatures:
+            for place, token in enumerate(self._target):
+                if token == function and signature.conclusion == ("Bool",):
+                    arguments = printed.arguments_of(self._target, place)
+                    splits[" ".join(["cases", token, *map(printed.argument_text, arguments)])] = None
+        if 0 < len(splits) <= MOST_VALUES:
+            yield " <;> ".join([*splits, "simp_all"])
 
     def _rules(self) -> list[str]:
         """Return the rules of the statement's own predicates that the goal or a hypothesis is about."""

@@ -71,6 +71,23 @@ class RecursionSteps:
             yield from self._missing_lemmas(functions, closing)
             yield from self._over_another(f"simp only{rules}", recursed_on, closing)
 
+    def kept_by(self, definitions: Definitions, functions: Sequence[str]) -> Iterator[str]:
+        """Yield that a function keeps a predicate of the statement, where an induction's hypothesis is one value of it.
+
+        With `ih : Sorted (sort l)` and the goal `Sorted (insert x (sort l))`: by the rules that make a list sorted.
+        """
+        t, holds = self._fresh("t", "h")
+        for name, type_ in self._types.items():
+            predicate = definitions.predicate(type_)
+            if predicate is None or not name.startswith("ih") or self._target[:1] != type_[:1] or self._target == type_:
+                continue
+            value = type_[1:]
+            lemma = _replaced(self._target, value, (t,))
+            if t in lemma and value[:1] == ("(",):
+                rules = ", ".join([*functions, *predicate.rules])
+                claim = f"∀ {t}, {type_[0]} {t} → {printed.text_of(lemma)}"
+                yield f"exact (by intro {t} {holds} <;> induction {holds} <;> grind [{rules}] : {claim}) _ {name}"
+
     def _over_another(self, computing: str, recursed_on: Sequence[str], closing: str) -> Iterator[str]:
         """Yield the induction over another variable that is left once an induction's hypothesis has been used.
 
@@ -210,6 +227,9 @@ class RecursionSteps:
                     over = f"generalizing {' '.join(others)} with"
                 elif name not in self._target and len(related) == 1:
                     over = "with"
+                elif name not in self._target and len(related) == 2:
+                    # As `a * a = 2 * (b * b)` is about `a` first, whatever is claimed of `b`.
+                    over = f"generalizing {related[1 - related.index(name)]} with"
                 else:
                     continue
                 yield f"induction {name} using Nat.strongRecOn {over} | _ {name} {hypothesis} => ?_"

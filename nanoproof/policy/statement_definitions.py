@@ -61,7 +61,8 @@ class Definitions:
     `propositions` are those functions whose values are one proposition each, `by_two` those that recur on `n + 2`, and
     `conditional` those that have an `if`. `signatures` are what each function takes and gives, as far as they are read;
     `appends` says whether any of them puts lists together. `recursive_places` are which of its explicit arguments a
-    function recurs on. `helpers` are those by cases that do not recur, each with the functions that call it.
+    function recurs on. `helpers` are those by cases that do not recur, each with the functions that call it, and
+    `nested` those with a pattern inside of another, as in `| plus (num 0) b => ..`.
     """
 
     functions: tuple[str, ...] = ()
@@ -73,6 +74,7 @@ class Definitions:
     appends: bool = False
     recursive_places: tuple[tuple[str, int], ...] = ()
     helpers: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    nested: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, source: str) -> "Definitions":
@@ -111,7 +113,11 @@ class Definitions:
         types = (*inductives, *KNOWN)
         helpers = _helpers(texts, dict(recursive_places))
         of_functions = (tuple(propositions), tuple(by_two), tuple(conditional), tuple(signatures), appends)
-        return cls(tuple(functions), types, *of_functions, tuple(recursive_places), helpers)
+        nested: list[str] = []
+        for name, text in texts.items():
+            if _has_nested_pattern(text):
+                nested.append(name)
+        return cls(tuple(functions), types, *of_functions, tuple(recursive_places), helpers, tuple(nested))
 
     def helpers_of(self, functions: Sequence[str]) -> list[str]:
         """Return what computes a part of the values of functions without being one of them, by cases."""
@@ -204,6 +210,16 @@ def _helpers(texts: Mapping[str, str], recursive: Container[str]) -> tuple[tuple
         if "|" in tokens[name] and name not in recursive and callers:
             helpers.append((name, callers))
     return tuple(helpers)
+
+
+def _has_nested_pattern(text: str) -> bool:
+    """Tell whether a case of a definition takes apart what is a part already: no induction has such cases."""
+    _, *cases = printed.split_at(printed.tokens_of(text), ("|",))
+    for case in cases:
+        for pattern in printed.split_at(printed.split_at(case, ("=>",), 1)[0], (",",)):
+            if pattern[:1] != ("(",) and "(" in pattern:
+                return True
+    return False
 
 
 def _recursive_place(name: str, text: str) -> int | None:

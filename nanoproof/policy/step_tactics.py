@@ -69,6 +69,11 @@ class _Enumeration:
         self._types: dict[str, Tokens] = {}
         for hypothesis in self._hypotheses:
             self._types[hypothesis.user_name] = self._read(hypothesis.type)
+        # Of instances only the type is known: `inst✝ : Nonempty α` has no name that could be written.
+        self._nonempty: list[Tokens] = []
+        for hypothesis in goal.hypotheses:
+            if hypothesis.type.startswith("Nonempty "):
+                self._nonempty.append(printed.tokens_of(hypothesis.type))
         self._used = set(by_name)
 
     def _read(self, text: str) -> Tokens:
@@ -103,6 +108,8 @@ class _Enumeration:
             ],
             [
                 *goal.by_two(functions),
+                *goal.boolean_values(),
+                *recursions.kept_by(definitions, functions),
                 *recursions.next_witnesses(),
                 *recursions.descent(),
                 *certificates.multiplied(functions),
@@ -145,6 +152,9 @@ class _Enumeration:
     def _taken_apart(self) -> Iterator[str]:
         """Yield `obtain` for existentials and conjunctions, `rcases` for disjunctions; those that came last first."""
         divisions: list[str] = []
+        for type_ in self._nonempty if self._target[:1] == ("∃",) else ():
+            if type_[1:] not in self._types.values():
+                yield f"obtain ⟨{self._fresh('x')[0]}⟩ := ‹{printed.text_of(type_)}›"
         for name, written in reversed(self._types.items()):
             type_ = unfolded(self._definitions, written)
             step = self._take_apart(name, type_, name)

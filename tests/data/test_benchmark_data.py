@@ -46,6 +46,7 @@ def test_made_up_leantree_data_follow_from_the_seed_and_all_of_it_is_read(tmp_pa
         ("exercises_textbook_1", 90),
         ("exercises_textbook_2", 48),
         ("exercises_textbook_3", 45),
+        ("exercises_textbook_4", 60),
     ],
 )
 def test_the_exercises_to_measure_steps_on_are_statements_that_elaborate(file: str, statements: int) -> None:

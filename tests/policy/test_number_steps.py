@@ -654,6 +654,83 @@ LARGER = """def larger : Nat → Nat → Nat
                 "<;> clear h <;> simp only"
             ],
         ),
+        # A compiled program where variables have values, and an optimizer with a pattern inside of another.
+        (
+            """inductive Amount where
+  | num (n : Nat)
+  | var (v : Nat)
+  | add (a b : Amount)
+def Amount.value (values : Nat → Nat) : Amount → Nat
+  | num n => n
+  | var v => values v
+  | add a b => value values a + value values b
+inductive Code where
+  | push (n : Nat)
+  | load (v : Nat)
+  | plus
+def Code.done (values : Nat → Nat) : Code → List Nat → List Nat
+  | push n, s => n :: s
+  | load v, s => values v :: s
+  | plus, x :: y :: s => (y + x) :: s
+  | _, s => s
+def run (values : Nat → Nat) : List Code → List Nat → List Nat
+  | [], s => s
+  | c :: l, s => run values l (c.done values s)
+def Amount.code : Amount → List Code
+  | num n => [Code.push n]
+  | var v => [Code.load v]
+  | add a b => a.code ++ b.code ++ [Code.plus]
+""",
+            "(values : Nat → Nat) (t : Amount) : run values t.code [] = [t.value values]",
+            ["have h : ∀ l s, run values"],
+        ),
+        (
+            TERM
+            + """def lean : Term → Term
+  | .num n => .num n
+  | .add (.num 0) b => lean b
+  | .add a b => .add (lean a) (lean b)
+""",
+            "(t : Term) : value (lean t) = value t",
+            ["induction t <;> simp_all [value] <;> unfold lean <;> split <;> simp_all [value]"],
+        ),
+        # Booleans that are compared, and what a sorting function keeps.
+        (
+            "def alternating : Nat → Bool\n  | 0 => true\n  | n + 1 => !alternating n\n",
+            "(m n : Nat) : alternating (m + n) = (alternating m == alternating n)",
+            [
+                "induction n with",
+                "solver simp [alternating]",
+                "simp_all [alternating",
+                "cases alternating m <;> cases alternating n",
+            ],
+        ),
+        (
+            PUT
+            + """def sorted : List Nat → List Nat
+  | [] => []
+  | x :: l => put x (sorted l)
+inductive Rising : List Nat → Prop where
+  | nil : Rising []
+  | one (x : Nat) : Rising [x]
+  | more (x y : Nat) (l : List Nat) : x ≤ y → Rising (y :: l) → Rising (x :: y :: l)
+""",
+            "(l : List Nat) : Rising (sorted l)",
+            ["induction l with", "apply Rising.nil", "rw [sorted]", "exact (by intro t h <;> induction h"],
+        ),
+        # Euclid's lemma for a number with two divisors, his step, and that two has no square root.
+        (
+            "",
+            "(p a b : Nat) (hp : ∀ d, d ∣ p → d = 1 ∨ d = p) (h : p ∣ a * b) : p ∣ a ∨ p ∣ b",
+            ["rcases hp (Nat.gcd p a)"],
+        ),
+        ("", "(a b : Nat) : Nat.gcd a (b + a) = Nat.gcd a b", ["simp [Nat.gcd_rec a]"]),
+        # Where an instance says that there is something.
+        (
+            "",
+            "{α : Type} [Nonempty α] (p : α → Prop) (h1 : ∀ x, p x) : ∃ x, p x",
+            ["obtain ⟨x⟩ := ‹Nonempty α›", "refine ⟨x, ?_⟩", "solver grind"],
+        ),
         # What a function chooses that the goal asks for.
         (
             "",
