@@ -214,6 +214,9 @@ class NumberSteps:
                 solution = _solution(term, with_variable, variable)
                 if solution is not None:
                     yield f"exact ⟨{solution}, by grind⟩"
+        for number, symbol, modulus, equals, rest in zip(*(body[start:] for start in range(5))):
+            if (number, symbol, equals) == (variable, "%", "=") and is_numeral((modulus,)) and self._numbers:
+                yield f"exact ⟨{modulus} * ({self._numbers[-1]} + 1) + {rest}, by omega⟩"
         for divisor, token, multiple in zip(body, body[1:], body[2:]):
             if token == "∣" and multiple == variable and self._numbers:
                 yield f"refine ⟨{divisor} * ({self._numbers[-1]} + 1), ?_⟩"

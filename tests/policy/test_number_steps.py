@@ -725,6 +725,7 @@ inductive Rising : List Nat → Prop where
             ["rcases hp (Nat.gcd p a)"],
         ),
         ("", "(a b : Nat) : Nat.gcd a (b + a) = Nat.gcd a b", ["simp [Nat.gcd_rec a]"]),
+        ("", "(n : Nat) : ∃ m, m > n ∧ m % 7 = 3", ["exact ⟨7 * (n + 1) + 3, by omega⟩"]),
         # Where an instance says that there is something.
         (
             "",
