@@ -90,7 +90,7 @@ class SleepingLean:
             return TacticApplied(())
         return TacticApplied((_branch(digest.hexdigest()[:8]),))
 
-    def check(self, source: str, seconds: float | None = None) -> CheckReport:
+    def check(self, source: str, seconds: float | None = None, since: int = 0) -> CheckReport:
         """Find nothing wrong."""
         time.sleep(self._seconds)
         # The check compares the statements of a proof with the theorem's: both are named alike, and so say the same.
