@@ -256,8 +256,13 @@ class RecursionSteps:
                 term = [name]
                 for argument in fact.arguments:
                     term.append(values[argument.name] if argument.name else next(remaining, "_"))
-                applied = f"(have {smaller} := {' '.join(term)} <;> omega)"
-                yield f"rcases Nat.eq_zero_or_pos {value} with {positive} | {positive} <;> first | omega | {applied}"
+                ways = ["omega", f"(have {smaller} := {' '.join(term)} <;> omega)"]
+                for equation, about in self._types.items():
+                    if value in about and printed.sides(about, "=") is not None:
+                        # Of `(2 * k) ^ 2 = 2 * (2 * m) ^ 2` with `k = 0` is left that a square is 0.
+                        ways.append(f"(rw [{positive}, eq_comm] at {equation} <;> simp_all [Nat.pow_two])")
+                cases = f"rcases Nat.eq_zero_or_pos {value} with {positive} | {positive}"
+                yield f"{cases} <;> first | {' | '.join(ways)}"
 
     def power_inductions(self) -> Iterator[str]:
         """Yield the induction by which a number divides powers, or they leave a remainder: `17 ∣ 3 * 5 ^ (2 * n + 1)`.

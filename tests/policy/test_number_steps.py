@@ -725,6 +725,15 @@ inductive Rising : List Nat → Prop where
             ["rcases hp (Nat.gcd p a)"],
         ),
         ("", "(a b : Nat) : Nat.gcd a (b + a) = Nat.gcd a b", ["simp [Nat.gcd_rec a]"]),
+        (
+            "",
+            "(a b : Nat) (h : a ^ 2 = 2 * b ^ 2) : b = 0",
+            [
+                "induction a using Nat.strongRecOn generalizing b",
+                "obtain ⟨k, rfl | rfl⟩ : ∃ k, a = 2 * k ∨ a = 2 * k + 1 := ⟨a / 2, by omega⟩ <;> (try grind) <;> ",
+                "rcases Nat.eq_zero_or_pos k",
+            ],
+        ),
         ("", "(n : Nat) : ∃ m, m > n ∧ m % 7 = 3", ["exact ⟨7 * (n + 1) + 3, by omega⟩"]),
         # Where an instance says that there is something.
         (
