@@ -82,6 +82,10 @@ NUMBERS = {
     "products commute": "(a b c : Nat) : a * (b * c) = c * b * a",
     "products distribute": "(a b : Nat) : (a + b) ^ 2 = a ^ 2 + 2 * a * b + b ^ 2",
     "products as atoms": "(a b c d : Nat) (h : a * b ≤ c * d) : 2 * (b * a) ≤ d * c * 2 + 1",
+    "a geometric sum": "(s : Nat → Nat) (n x : Nat) (hs : ∀ n, s (n + 1) = s n + (x + 1) ^ n) "
+    "(h : x * s n + 1 = (x + 1) ^ n) : x * s (n + 1) + 1 = (x + 1) ^ (n + 1)",
+    "a power that is 1": "(s : Nat → Nat) (h0 : s 0 = 0) (x : Nat) : x * s 0 + 1 = (x + 1) ^ 0",
+    "the next power": "(x m n : Nat) : x ^ (m + (n + 1)) = x * (x ^ n * x ^ m)",
     "products of sums known by name": "(x y z w : Nat) (h : x = y + z) (k : z = w + 1) : x * x = (y + w + 1) ^ 2",
     "products of numbers known by name": "(x y : Nat) (h : x = 3) : x * x + x * y = 9 + y + 2 * y",
     "products as arguments": "(a b : Nat) (f : Nat → Nat) : f (a * b) = f (b * a)",
