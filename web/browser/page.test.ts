@@ -124,7 +124,7 @@ describe("a run that is over", () => {
       await page.keyboard.press("ArrowDown");
       await page.keyboard.press("Enter");
       await page.waitForURL(/#\/theorem\?/);
-    }));
+    }, { fresh: true }));
 
   it("turns the pages of a table with the keyboard, one after the other", () =>
     withPage(`${recorded.address}/#/theorems`, async ({ page }) => {
