@@ -75,7 +75,7 @@ export class Monitor {
   }
 
   async stop(): Promise<void> {
-    if (spare?.page.url().startsWith(`${this.address}/`)) await leave(spare); // or the next test hears that it is gone
+    for (const kept of spare.values()) if (kept.page.url().startsWith(`${this.address}/`)) await leave(kept); // it would complain
     signal(this.pid, "SIGINT");
     const late = setTimeout(() => signal(this.pid, "SIGKILL"), 5000);
     await this.ended;
@@ -126,9 +126,9 @@ interface Options extends BrowserContextOptions {
   fresh?: boolean;
 }
 
-/** Whether a page that is there can be made one of these options. */
-function isPlain({ viewport, offline, fresh, deviceScaleFactor = 1, ...others }: Options): boolean {
-  return deviceScaleFactor === 1 && Object.keys(others).length === 0;
+/** Whether a page that is there, of the same pixel ratio, can be made one of these options. */
+function isPlain({ viewport, offline, fresh, deviceScaleFactor, ...others }: Options): boolean {
+  return Object.keys(others).length === 0;
 }
 
 /** Runs in the page. Nothing here looks at the screen, and to draw one is a fifth of the processor time of a page. */
@@ -161,18 +161,17 @@ export async function open(browser: Browser, address: string, options: BrowserCo
   return watched;
 }
 
-/** A page that a test has left in order. To begin with it costs half of the processor time that a new one takes, and to go
- *  on in the run that it shows a third of that. */
-let spare: Watched | undefined;
+/** Pages that a test has left in order, by their pixel ratio. To begin with one costs half of the processor time that a new
+ *  one takes, and to go on in the run that it shows a third of that. */
+const spare = new Map<number, Watched>();
 
-async function leaveInOrder({ page, complaints }: Watched): Promise<void> {
+/** Leave what a test has seen: a page of a run stays at an address that nobody has, where nothing is left of what it showed. */
+async function leaveInOrder(watched: Watched): Promise<void> {
+  const { page } = watched;
   await page.context().setOffline(false);
-  if (page.url().startsWith("http")) await page.evaluate(() => localStorage.clear());
-  // A page of a run stays at an address that nobody has, where nothing is left of what it showed.
   const stays = page.url().startsWith("http") && (await page.evaluate(goTo, "/left")) === "No such page";
-  spare = { page, complaints };
-  if (stays) complaints.length = 0;
-  else await leave(spare);
+  if (page.url().startsWith("http")) await page.evaluate(() => localStorage.clear());
+  if (!stays) await leave(watched);
 }
 
 async function leave({ page, complaints }: Watched): Promise<void> {
@@ -184,8 +183,9 @@ async function leave({ page, complaints }: Watched): Promise<void> {
 export function pagesOf(browser: () => Browser) {
   return async (address: string, act: (watched: Watched) => Promise<void>, options: Options = {}): Promise<void> => {
     const plain = isPlain(options);
-    const watched = (plain && spare) || (await newPage(browser(), plain ? {} : options));
-    if (plain) spare = undefined;
+    const { deviceScaleFactor = 1 } = options;
+    const watched = (plain && spare.get(deviceScaleFactor)) || (await newPage(browser(), plain ? { deviceScaleFactor } : options));
+    if (plain) spare.delete(deviceScaleFactor);
     try {
       if (plain) {
         await watched.page.setViewportSize(options.viewport ?? VIEWPORT);
@@ -195,11 +195,14 @@ export function pagesOf(browser: () => Browser) {
       await arrive(watched.page, address);
       await act(watched);
       expect(watched.complaints).toEqual([]);
+      if (plain) await leaveInOrder(watched);
+      expect(watched.complaints).toEqual([]); // of leaving it
     } catch (failure) {
       await watched.page.context().close();
       throw failure;
     }
-    await (plain ? leaveInOrder(watched) : watched.page.context().close());
+    if (plain) spare.set(deviceScaleFactor, watched);
+    else await watched.page.context().close();
   };
 }
 
