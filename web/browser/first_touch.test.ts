@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Browser, Page } from "playwright-core";
-import { filled, launch, Monitor, openTab, pagesOf } from "./harness";
+import { filled, launch, Monitor, monitorOfRuns, openTab, pagesOf } from "./harness";
 
 const HOME = process.env.NANOPROOF_HOME_OF_RUNS ?? "";
 
@@ -14,10 +14,7 @@ let browser: Browser;
 let monitor: Monitor;
 
 beforeAll(async () => {
-  [browser, monitor] = await Promise.all([launch(), Monitor.start(["-m", "nanoproof.monitor", "--run-dir", HOME, "--port", "0"])]);
-});
-afterAll(async () => {
-  await monitor?.stop();
+  [browser, monitor] = await Promise.all([launch(), monitorOfRuns()]);
 });
 
 const withPage = pagesOf(() => browser);
@@ -165,19 +162,6 @@ describe("what learning looks like", () => {
       }
     }));
 
-  it("no attempt is of a step that the run does not have, and a proof says which of its tactics are learned", () =>
-    withPage(at("rl/first_run", "theorems"), async ({ page }) => {
-      await page.locator("tbody tr").first().waitFor();
-      await openTab(page, "Search trees");
-      const trees = page.getByRole("table", { name: "Attempts with a search tree" }).locator("tbody tr");
-      await trees.first().waitFor();
-      const steps = await trees.locator("td:nth-child(4)").allInnerTexts();
-      for (const step of steps) expect(step).toMatch(/^(1|2|after 2)$/);
-      await page.goto(at("rl/first_run", "theorem?dataset=exercises&id=either"));
-      await filled(page);
-      expect(await main(page)).not.toMatch(/tactics to go/);
-    }));
-
   it("trees come by time", () =>
     withPage(at("rl/simulated", "tree"), async ({ page }) => {
       await page.locator("tbody tr").nth(5).waitFor();
@@ -192,27 +176,22 @@ describe("what learning looks like", () => {
       expect(text).toMatch(/phase: collect/);
       expect(text).toMatch(/rank 0|actor 0\.0/);
     }));
+
+  it("no attempt is of a step that the run does not have, and a proof says which of its tactics are learned", () =>
+    withPage(at("rl/first_run", "theorems"), async ({ page }) => {
+      await page.locator("tbody tr").first().waitFor();
+      await openTab(page, "Search trees");
+      const trees = page.getByRole("table", { name: "Attempts with a search tree" }).locator("tbody tr");
+      await trees.first().waitFor();
+      const steps = await trees.locator("td:nth-child(4)").allInnerTexts();
+      for (const step of steps) expect(step).toMatch(/^(1|2|after 2)$/);
+      await page.goto(at("rl/first_run", "theorem?dataset=exercises&id=either"));
+      await filled(page);
+      expect(await main(page)).not.toMatch(/tactics to go/);
+    }));
 });
 
 describe("the overview of a run", () => {
-  it("says first whether it learns, which theorems flipped, and leads to both proofs, one after the other", () =>
-    withPage(at("rl/second_run"), async ({ page }) => {
-      await page.getByRole("heading", { level: 2 }).first().waitFor();
-      const titles = page.getByRole("heading", { level: 2 });
-      await page.getByText("Proved for the first time lately").waitFor();
-      expect((await titles.allInnerTexts()).slice(0, 1)).toEqual(["Is it learning?"]);
-      const flipped = page.getByRole("group", { name: "Flipped on exam/valid" });
-      await flipped.waitFor();
-      const names = await flipped.locator("a.mono").allInnerTexts();
-      expect(names.length).toBeGreaterThan(1);
-      for (const name of names.slice(0, 2)) {
-        await flipped.getByRole("link", { name, exact: true }).click();
-        await page.getByRole("region", { name: `${name} in both` }).waitFor();
-        await page.goBack();
-        await flipped.waitFor();
-      }
-    }));
-
   it("shows newly found proofs, and what became of the tactics", () =>
     withPage(at("rl/first_run"), async ({ page }) => {
       const buttons = page.getByRole("list", { name: "Newest proofs" }).getByRole("button");
@@ -232,6 +211,24 @@ describe("the overview of a run", () => {
       await page.waitForURL(/q=/);
       await page.waitForFunction(() => [...document.querySelectorAll(".statement")].every((one) => one.textContent!.includes("∨")));
       expect(await page.locator(".statement").count()).toBeGreaterThan(0);
+    }));
+
+  it("says first whether it learns, which theorems flipped, and leads to both proofs, one after the other", () =>
+    withPage(at("rl/second_run"), async ({ page }) => {
+      await page.getByRole("heading", { level: 2 }).first().waitFor();
+      const titles = page.getByRole("heading", { level: 2 });
+      await page.getByText("Proved for the first time lately").waitFor();
+      expect((await titles.allInnerTexts()).slice(0, 1)).toEqual(["Is it learning?"]);
+      const flipped = page.getByRole("group", { name: "Flipped on exam/valid" });
+      await flipped.waitFor();
+      const names = await flipped.locator("a.mono").allInnerTexts();
+      expect(names.length).toBeGreaterThan(1);
+      for (const name of names.slice(0, 2)) {
+        await flipped.getByRole("link", { name, exact: true }).click();
+        await page.getByRole("region", { name: `${name} in both` }).waitFor();
+        await page.goBack();
+        await flipped.waitFor();
+      }
     }));
 
   it("a report of evaluations can be sent: one file without a monitor, failures with their trees, two side by side", () =>

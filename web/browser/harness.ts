@@ -75,6 +75,7 @@ export class Monitor {
   }
 
   async stop(): Promise<void> {
+    for (const kept of spare.values()) if (kept.page.url().startsWith(`${this.address}/`)) await leave(kept); // it would complain
     signal(this.pid, "SIGINT");
     const late = setTimeout(() => signal(this.pid, "SIGKILL"), 5000);
     await this.ended;
@@ -96,6 +97,14 @@ export function nightly<T>(all: readonly T[], first: number): readonly T[] {
   return Number(process.env.NANOPROOF_NIGHTLY ?? 1) > 1 ? all : all.slice(0, first);
 }
 
+let ofRuns: Promise<Monitor> | undefined;
+
+/** The monitor of all runs that there are to look at, for tests that change nothing in them; it ends as the browser does. */
+export function monitorOfRuns(): Promise<Monitor> {
+  ofRuns ??= Monitor.start(["-m", "nanoproof.monitor", "--run-dir", process.env.NANOPROOF_HOME_OF_RUNS ?? "", "--port", "0"]);
+  return ofRuns;
+}
+
 let started: Promise<Browser> | undefined;
 
 /** The browser of all files of tests: these run one after the other in one process, with whose end it ends. */
@@ -112,14 +121,27 @@ export interface Watched {
 
 const VIEWPORT = { width: 1280, height: 800 };
 
-/** Whether a page that is there can be made one of these options. */
-function isPlain({ viewport, offline, deviceScaleFactor = 1, ...others }: BrowserContextOptions): boolean {
-  return deviceScaleFactor === 1 && Object.keys(others).length === 0;
+interface Options extends BrowserContextOptions {
+  /** Load the page, though one of this run is there. */
+  fresh?: boolean;
+}
+
+/** Whether a page that is there, of the same pixel ratio, can be made one of these options. */
+function isPlain({ viewport, offline, fresh, deviceScaleFactor, ...others }: Options): boolean {
+  return Object.keys(others).length === 0;
+}
+
+/** Runs in the page. Nothing here looks at the screen, and to draw one is a fifth of the processor time of a page. */
+function leaveUndrawn(): void {
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync("html { opacity: 0 }");
+  document.adoptedStyleSheets = [sheet];
 }
 
 /** A new page that shares nothing with others. */
 async function newPage(browser: Browser, options: BrowserContextOptions): Promise<Watched> {
   const context = await browser.newContext({ viewport: VIEWPORT, reducedMotion: "reduce", ...options });
+  await context.addInitScript(leaveUndrawn);
   const page = await context.newPage();
   page.setDefaultTimeout(20_000);
   const complaints: string[] = [];
@@ -139,53 +161,73 @@ export async function open(browser: Browser, address: string, options: BrowserCo
   return watched;
 }
 
-/** A page that a test has left in order. To begin with it costs half of the processor time that a new one takes. */
-let spare: Watched | undefined;
+/** Pages that a test has left in order, by their pixel ratio. To begin with one costs half of the processor time that a new
+ *  one takes, and to go on in the run that it shows a third of that. */
+const spare = new Map<number, Watched>();
 
-async function leaveInOrder({ page, complaints }: Watched): Promise<void> {
+/** Leave what a test has seen: a page of a run stays at an address that nobody has, where nothing is left of what it showed. */
+async function leaveInOrder(watched: Watched): Promise<void> {
+  const { page } = watched;
   await page.context().setOffline(false);
+  const stays = page.url().startsWith("http") && (await page.evaluate(goTo, "/left")) === "No such page";
   if (page.url().startsWith("http")) await page.evaluate(() => localStorage.clear());
+  if (!stays) await leave(watched);
+}
+
+async function leave({ page, complaints }: Watched): Promise<void> {
   await page.goto("about:blank");
   complaints.length = 0;
-  spare = { page, complaints };
 }
 
 /** A function that opens an address, does something there, and expects that nothing went wrong in the page. */
 export function pagesOf(browser: () => Browser) {
-  return async (address: string, act: (watched: Watched) => Promise<void>, options: BrowserContextOptions = {}): Promise<void> => {
+  return async (address: string, act: (watched: Watched) => Promise<void>, options: Options = {}): Promise<void> => {
     const plain = isPlain(options);
-    const watched = (plain && spare) || (await newPage(browser(), plain ? {} : options));
-    if (plain) spare = undefined;
+    const { deviceScaleFactor = 1 } = options;
+    const watched = (plain && spare.get(deviceScaleFactor)) || (await newPage(browser(), plain ? { deviceScaleFactor } : options));
+    if (plain) spare.delete(deviceScaleFactor);
     try {
       if (plain) {
         await watched.page.setViewportSize(options.viewport ?? VIEWPORT);
         await watched.page.context().setOffline(options.offline ?? false);
       }
-      await watched.page.goto(address);
+      if (options.fresh) await watched.page.goto("about:blank");
+      await arrive(watched.page, address);
       await act(watched);
       expect(watched.complaints).toEqual([]);
+      if (plain) await leaveInOrder(watched);
+      expect(watched.complaints).toEqual([]); // of leaving it
     } catch (failure) {
       await watched.page.context().close();
       throw failure;
     }
-    await (plain ? leaveInOrder(watched) : watched.page.context().close());
+    if (plain) spare.set(deviceScaleFactor, watched);
+    else await watched.page.context().close();
   };
+}
+
+/** Runs in the page: follow a link within the run, and say what the page is called then. */
+async function goTo(hash: string): Promise<string | undefined> {
+  location.hash = hash;
+  for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame);
+  return document.querySelector("h1")?.textContent;
+}
+
+/** Go to an address as a link would, within a run without loading the page anew. */
+async function arrive(page: Page, address: string): Promise<void> {
+  const { href, hash } = new URL(address);
+  if (page.url().split("#")[0] === href.split("#")[0]) await page.evaluate(goTo, hash || "#/");
+  else await page.goto(address);
 }
 
 /** Wait until a page shows its data. */
 export async function filled(page: Page): Promise<void> {
-  await page.waitForFunction(() => document.querySelector("h1") !== null && document.querySelectorAll(".skeleton").length === 0);
+  await page.waitForFunction(() => document.querySelector("h1") !== null && document.querySelectorAll(".skeleton").length === 0, null, { polling: 50 });
 }
 
-/** Go to an address as a link would, within a run without loading the page anew, and wait until it shows its data. */
+/** Go to an address as `arrive` does, and wait until it shows its data. */
 export async function visit(page: Page, address: string): Promise<void> {
-  const [place = "", hash = ""] = address.split("#");
-  if (page.url().split("#")[0] === place) {
-    await page.evaluate(async (next) => {
-      location.hash = next;
-      for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame);
-    }, hash);
-  } else await page.goto(address);
+  await arrive(page, address);
   await filled(page);
 }
 

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Browser, Page } from "playwright-core";
-import { filled, launch, Monitor, nightly, pagesOf, visit } from "./harness";
+import { filled, launch, Monitor, monitorOfRuns, nightly, pagesOf, visit } from "./harness";
 
 const HOME = process.env.NANOPROOF_HOME_OF_RUNS ?? "";
 const PYTHON = process.env.NANOPROOF_PYTHON ?? "python3";
@@ -19,10 +19,7 @@ let browser: Browser;
 let monitor: Monitor;
 
 beforeAll(async () => {
-  [browser, monitor] = await Promise.all([launch(), Monitor.start(["-m", "nanoproof.monitor", "--run-dir", HOME, "--port", "0"])]);
-});
-afterAll(async () => {
-  await monitor?.stop();
+  [browser, monitor] = await Promise.all([launch(), monitorOfRuns()]);
 });
 
 const withPage = pagesOf(() => browser);
@@ -168,6 +165,7 @@ describe("for everybody", () => {
       await page.emulateMedia({ colorScheme: "light" });
       await visit(page, address);
       if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(AXE);
+      await page.evaluate(() => (document.adoptedStyleSheets = [])); // axe takes nothing for seen that is not drawn
       for (const [theme, rules] of nightly([["light", []], ["dark", COLOURS]] as const, number % 2 ? 1 : 2)) { // every other page is dark too
         await page.emulateMedia({ colorScheme: theme });
         for (const { id, impact, nodes } of await violations(page, rules)) if (["serious", "critical"].includes(impact)) serious.push(`${address}, ${theme}: ${id}: ${nodes[0]!.html.slice(0, 160)} ${nodes[0]!.failureSummary}`);
@@ -190,10 +188,24 @@ describe("for everybody", () => {
 });
 
 describe("a question of a new user", () => {
-  /** Counts what is clicked on the way from the list of all runs. */
-  async function asked(most: number, act: (page: Page, click: (name: string | RegExp, role?: "link" | "button" | "checkbox") => Promise<void>) => Promise<void>): Promise<void> {
-    await withPage(monitor.address, async ({ page }) => {
-      let clicks = 0;
+  type Click = (name: string | RegExp, role?: "link" | "button" | "checkbox") => Promise<void>;
+  let listed: Record<string, string> | undefined;
+
+  /** Where the links of the list of all runs lead to. */
+  async function links(): Promise<Record<string, string>> {
+    if (!listed) await withPage(monitor.address, async ({ page }) => {
+      await filled(page);
+      listed = Object.fromEntries(await page.locator("tbody a").evaluateAll((all) => all.filter((one) => one.checkVisibility()).map((one) => [one.textContent!, (one as HTMLAnchorElement).href])));
+    });
+    return listed!;
+  }
+
+  /** Counts what is clicked on the way from the list of all runs, of which the link to `run` is the first. */
+  async function asked(most: number, run: string | null, act: (page: Page, click: Click) => Promise<void>): Promise<void> {
+    const address = run === null ? monitor.address : ((await links())[run] ?? `the list has no ${run}`);
+    await withPage(address, async ({ page }) => {
+      let clicks = run === null ? 0 : 1;
+      await filled(page);
       await act(page, async (name, role = "link") => {
         clicks++;
         await page.getByRole(role, { name, exact: typeof name === "string" }).first().click();
@@ -203,9 +215,17 @@ describe("a question of a new user", () => {
     });
   }
 
+  it("is answered: which of two runs is better, and is it luck", () =>
+    asked(2, null, async (page, click) => {
+      await click("Compare rl/first_run", "checkbox");
+      await click("Compare rl/second_run", "checkbox");
+      const table = page.getByRole("region", { name: "Which is better" });
+      await table.waitFor();
+      expect(plain(await table.innerText())).toMatch(/exam\/valid.*50\.0% 4 of 8 75\.0% 6 of 8 −25\.0 .* 0\.500 \+0 −2 rl\/second_run: More lost than gained, but chance alone could do this\./);
+    }));
+
   it("is answered: why did this theorem fail", () =>
-    asked(4, async (page, click) => {
-      await click("rl/first_run");
+    asked(4, "rl/first_run", async (page, click) => {
       await click("Theorems");
       await click("either");
       await page.getByText(/The search made all of its 18 simulations without a proof/).waitFor();
@@ -214,18 +234,36 @@ describe("a question of a new user", () => {
       await page.getByRole("application", { name: /search tree with \d+ nodes/i }).waitFor();
     }));
 
-  it("is answered: which of two runs is better, and is it luck", () =>
-    asked(2, async (page, click) => {
-      await click("Compare rl/first_run", "checkbox");
-      await click("Compare rl/second_run", "checkbox");
-      const table = page.getByRole("region", { name: "Which is better" });
-      await table.waitFor();
-      expect(plain(await table.innerText())).toMatch(/exam\/valid.*50\.0% 4 of 8 75\.0% 6 of 8 −25\.0 .* 0\.500 \+0 −2 rl\/second_run: More lost than gained, but chance alone could do this\./);
+  it("is answered: is it learning, what flipped, what did it prove lately", () =>
+    asked(2, "rl/first_run", async (page, click) => {
+      await page.getByRole("region", { name: "Is it learning?" }).or(page.locator("section", { hasText: "Is it learning?" })).first().waitFor();
+      await page.getByText("No score of solver tactics alone on these theorems").waitFor();
+      await page.getByText("Proved for the first time lately").waitFor();
+      await click(/^\+\d+ −\d+$/);
+      await page.getByText("McNemar, exact").waitFor();
+    }));
+
+  it("is answered: what does the model say here", () =>
+    asked(3, "rl/first_run", async (page, click) => {
+      await click("Model");
+      await click("Ask", "button");
+      await page.getByLabel("State").waitFor();
+    }));
+
+  it("is answered: how do I send this", () =>
+    asked(2, "rl/first_run", async (page, click) => {
+      await click("Run");
+      await page.getByText(/python -m nanoproof\.monitor export \S*rl\/first_run --out run\.html/).waitFor();
+    }));
+
+  it("is answered: which evaluation does this event tell of", () =>
+    withPage(at("rl/first_run"), async ({ page }) => {
+      await page.locator(".events a", { hasText: "exam" }).first().click();
+      await page.waitForURL(/#\/evaluation\/2_exam_valid/);
     }));
 
   it("is answered: what does the network do differently now", () =>
-    asked(3, async (page, click) => {
-      await click("rl/second_run");
+    asked(3, "rl/second_run", async (page, click) => {
       await click("Evaluations");
       await click("What changed since the first");
       await page.getByText("McNemar, exact").waitFor();
@@ -235,57 +273,23 @@ describe("a question of a new user", () => {
       await both.getByText("ended: simulations").waitFor();
     }));
 
+  it("is answered: where do I resume", () =>
+    asked(1, "rl/second_run", async (page) => {
+      await page.getByText(/nanoproof\.rl --resume-from \S*second_run/).first().waitFor();
+    }));
+
   it("is answered: why is it slow", () =>
-    asked(3, async (page, click) => {
-      await click("rl/simulated");
+    asked(3, "rl/simulated", async (page, click) => {
       await click("Run");
       await click("Actors");
       await page.getByText(/of the time \(\d+%\) actors |^Actors /).waitFor();
     }));
 
-  it("is answered: where do I resume", () =>
-    asked(1, async (page, click) => {
-      await click("rl/second_run");
-      await page.getByText(/nanoproof\.rl --resume-from \S*second_run/).first().waitFor();
-    }));
-
-  it("is answered: is it learning, what flipped, what did it prove lately", () =>
-    asked(2, async (page, click) => {
-      await click("rl/first_run");
-      await page.getByRole("region", { name: "Is it learning?" }).or(page.locator("section", { hasText: "Is it learning?" })).first().waitFor();
-      await page.getByText("No score of solver tactics alone on these theorems").waitFor();
-      await page.getByText("Proved for the first time lately").waitFor();
-      await click(/^\+\d+ −\d+$/);
-      await page.getByText("McNemar, exact").waitFor();
-    }));
-
   it("is answered: is the value any good", () =>
-    asked(3, async (page, click) => {
-      await click("rl/simulated");
+    asked(3, "rl/simulated", async (page, click) => {
       await click("Model");
       await click("Calibration", "button");
       await page.getByText("Tactics still needed").waitFor();
-    }));
-
-  it("is answered: what does the model say here", () =>
-    asked(3, async (page, click) => {
-      await click("rl/first_run");
-      await click("Model");
-      await click("Ask", "button");
-      await page.getByLabel("State").waitFor();
-    }));
-
-  it("is answered: how do I send this", () =>
-    asked(2, async (page, click) => {
-      await click("rl/first_run");
-      await click("Run");
-      await page.getByText(/python -m nanoproof\.monitor export \S*rl\/first_run --out run\.html/).waitFor();
-    }));
-
-  it("is answered: which evaluation does this event tell of", () =>
-    withPage(at("rl/first_run"), async ({ page }) => {
-      await page.locator(".events a", { hasText: "exam" }).first().click();
-      await page.waitForURL(/#\/evaluation\/2_exam_valid/);
     }));
 });
 
