@@ -1,5 +1,5 @@
 /-! 60 exercises, 20 each easy, middle and hard, as texts on logic, numbers, functional programming and semantics set
-them. Written by who had read neither the steps nor the other sets. docs/experiments.md says what was proved. -/
+them. Written without a look at the steps or at the other sets. docs/experiments.md says what was proved. -/
 
 -- Induction on numbers
 
