@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from nanoproof.common.errors import UserError
@@ -95,6 +95,8 @@ def read_or_refused(file: Path) -> None:
     st.sampled_from(VALUES),
     st.booleans(),
 )
+@example("trees.jsonl", [0, 1, 0, 1, 0, 0, 1, 0, 2], float("nan"), False)  # `proof_depth`
+@example("trees.jsonl", [0, 1, 0, 1, 0, 0, 1, 0, 2], 10**150, False)
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_records_with_other_fields(tmp_path: Path, name: str, places: list[int], new: Any, drop: bool) -> None:
     value = replaced(KINDS[name][0], places, new, drop)

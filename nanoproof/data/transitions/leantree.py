@@ -32,7 +32,7 @@ _GIVES_UP = re.compile(r"(?<![\w.'])(?:sorry|admit)(?![\w'])")
 _BOUND = re.compile(r"bound(?![\w.'])")
 _REQUIRED: Any = object()  # None is what some missing fields stand for
 _UNKNOWN = 2**32 - 1
-"""Stands for the children of a transition whose record does not name them."""
+"""Stands for the children of a transition whose record does not name them; numbers of steps are smaller."""
 
 
 # -- Records of LeanTree ---------------------------------------------------------------------------------------------
@@ -163,7 +163,9 @@ def _steps_below(
             continue
         seen.add(node["id"])
         state, tactic = ProofState.from_wire(node["state"]["goals"]).text, edge["tactic_string"].strip()
-        depth = int(node["proof_depth"])
+        depth = node["proof_depth"]
+        if not isinstance(depth, int):  # JSON of Python's has NaN too
+            raise TypeError(f"proof_depth is {depth!r}")
         if _left_out(ProofStep(state, tactic, depth, None)) is None and depth >= 1:
             yield Transition(state, tactic, depth), before
         waiting += [(nodes[child], (*before, tactic)) for child in reversed(edge.get("children") or ())]
@@ -319,8 +321,8 @@ def _step(node: Any, edge: dict[str, Any], texts: dict[Any, str], theorem: str) 
     except ShapeError as error:
         raise error.within("tactic") from None
     depth = _get(node, "proof_depth", int)
-    if depth < 1:
-        raise ShapeError(f"expected a number of tactics, at least 1, got {depth}").within("proof_depth")
+    if not 1 <= depth < _UNKNOWN:
+        raise ShapeError(f"expected a number of tactics, at least 1, got {str(depth)[:20]}").within("proof_depth")
     after = None
     if children is not None and all(isinstance(child, (int, str)) and child in texts for child in children):
         after = tuple(filter(None, map(texts.__getitem__, children)))
