@@ -26,7 +26,7 @@ _CANCELLING = {
 MOST_MEANS = 3
 """Inequalities between two squares and their product that are tried: so many has `a b + b c + c a ≤ a² + b² + c²`."""
 _RELATIONS = ("=", "≤", "<")
-_MULTIPLIED_OUT = "Nat.pow_two, Nat.mul_add, Nat.add_mul, Nat.mul_comm, Nat.mul_left_comm, Nat.mul_assoc"
+_MULTIPLIED_OUT = f"Nat.pow_two, Nat.mul_add, Nat.add_mul, {_SORTED}"
 """Rules for sums of sorted products."""
 
 
