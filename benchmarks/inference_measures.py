@@ -178,20 +178,23 @@ def phases(engine: Engine, network: Network, load: Load, peaks: Peaks) -> dict[s
         others = [[prompt[0], *rng.sample(prompt[1:], len(prompt) - 1)] for prompt in prompts]
         stopwatch = Stopwatch(model.device)
         answers = engine.generate(others, load.options, range(load.states))
-        rest = max(1e-9, stopwatch.read()[clock] - first)
+        rest = stopwatch.read()[clock] - first
         samples = [sample_lengths(answer, load.options) for answer in answers]
         prefill = prefill_work(model.config, lengths, vocabulary, model.compute_dtype)
         decode = decode_work(model.config, lengths, samples, vocabulary, model.compute_dtype)
         limits = [peaks.bound(prefill), peaks.bound(decode)]
-        reading.append((sum(lengths) / first, peaks.seconds(prefill) / first))
+        reading.append((sum(lengths), peaks.seconds(prefill), first))
         # The first token of each sample was part of reading.
         written = sum(map(sum, samples)) - load.states * load.samples
-        decoding.append((written / rest, peaks.seconds(decode) / rest))
+        decoding.append((written, peaks.seconds(decode), rest))
     figures: dict[str, Any] = {}
     for name, rounds, limit in (("prefill", reading, limits[0]), ("decode", decoding, limits[1])):
-        rates, shares = zip(*rounds)
-        figures[f"{name}_tokens_per_second"] = round(statistics.median(rates))
-        figures[f"{name}_share"] = round(statistics.median(shares), 3)
+        tokens, least_seconds, seconds = map(sum, zip(*rounds))
+        # Of all rounds together: beside load the time of decoding, a difference of two, can be negative in one. Where
+        # it is so in all of them together, nothing was measured.
+        measured = seconds > 0
+        figures[f"{name}_tokens_per_second"] = round(tokens / seconds) if measured else None
+        figures[f"{name}_share"] = round(least_seconds / seconds, 3) if measured else None
         figures[f"{name}_limit"] = limit
     return {**figures, "decode_rows": load.states * load.samples}
 

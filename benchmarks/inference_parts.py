@@ -102,9 +102,9 @@ def measure_phases(bench: Bench) -> list[Result]:
     results = []
     for name in ("prefill", "decode"):
         # The baseline is the speed at which the machine's arithmetic or its memory would be all that takes time.
-        ours, share = figures[f"{name}_tokens_per_second"], max(1e-6, figures[f"{name}_share"])
-        title = f"{name} beside the machine's limit"
-        results.append(bench.result(title, "tokens/s", ours, round(ours / share), **details))
+        ours, share = figures[f"{name}_tokens_per_second"], figures[f"{name}_share"]
+        limit = round(ours / share) if share else None
+        results.append(bench.result(f"{name} beside the machine's limit", "tokens/s", ours, limit, **details))
     return results
 
 
