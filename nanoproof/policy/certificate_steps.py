@@ -1,23 +1,18 @@
-"""Steps about sums, products and divisors whose certificate is computed: what is left to Lean is to multiply out.
+"""Steps about sums, products and remainders whose certificate is computed: what is left to Lean is to multiply out.
 
-That two numbers have no common divisor follows from a combination of them that is 1, and that all large numbers are
-sums of fours and fives from one such sum for each remainder; neither is in the state.
+That all large numbers are sums of fours and fives follows from one such sum for each remainder, which are not in the
+state.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import chain, permutations
+from itertools import chain
 
 from nanoproof.policy import printed_types as printed
-from nanoproof.policy.polynomials import Polynomial, divide, is_numeral, polynomial, written
+from nanoproof.policy.polynomials import is_numeral
 from nanoproof.policy.printed_types import Tokens
-from nanoproof.policy.statement_definitions import application
 
 LARGEST_COIN = 7
 """By more remainders a case distinction is longer than anybody writes."""
-LARGEST_MULTIPLE = 7
-"""Of one number, where a combination is looked for: `3 * (2 * n + 1) = 2 * (3 * n + 1) + 1`."""
-MOST_DIVISIONS = 4
-"""Steps of a long division of polynomials: their quotients in exercises have one or two monomials."""
 
 
 class CertificateSteps:
@@ -54,120 +49,6 @@ class CertificateSteps:
                 back = "← " + lemmas.rpartition(" ")[2]
                 yield f"rw [{', '.join(chain([lemmas], filter(None, needed), [back]))}]"
 
-    def whole_proofs(self) -> Iterator[str]:
-        """Yield whole proofs by a certificate."""
-        yield from self.coprime()
-        yield from self.divisors_of_one()
-        yield from self.euclid()
-        yield from self.euclid_for_primes()
-        yield from self.gcd_of_sums()
-        yield from self.two_coins()
-        yield from self.quotient_with_remainder()
-
-    def coprime(self) -> Iterator[str]:
-        """Yield that two numbers have no common divisor: by a combination that is 1, or as divisors of such numbers."""
-        sides = printed.split_at(self._target, ("=",))
-        numbers = application(sides[0][1:]) if len(sides) == 2 and sides[0][:1] == ("Nat.gcd",) else []
-        if len(numbers) != 2 or sides[1] != ("1",):
-            return
-        first, second = numbers
-        left = ("Nat.gcd_dvd_left _ _", "Nat.gcd_dvd_right _ _")
-        for smaller, larger, (of_smaller, of_larger) in ((first, second, left), (second, first, left[::-1])):
-            for multiple in range(1, LARGEST_MULTIPLE + 1):
-                quotient = _with_remainder_one(smaller, (str(multiple), "*", *printed.in_brackets(larger)))
-                if quotient is not None:
-                    yield _by_combination(smaller, quotient, of_smaller, str(multiple), of_larger)
-                    break
-            for type_ in self._types.values():
-                equation = printed.split_at(type_, ("=",))
-                for more, less in (equation, equation[::-1]) if len(equation) == 2 else ():
-                    # `a * x = b * y + 1`
-                    times = _quotient(more, larger)
-                    other = _with_remainder_one(smaller, less)
-                    if times is not None and other is not None:
-                        yield _by_combination(smaller, other, of_smaller, times, of_larger)
-        # A divisor of both divides what they divide, and so the 1 that is known to be the greatest for these.
-        for name, type_ in reversed(tuple(self._types.items())):
-            known = printed.split_at(type_, ("=",))
-            if len(known) == 2 and known[0][:1] == ("Nat.gcd",) and known[1] == ("1",):
-                divides = "exact Nat.dvd_trans (Nat.gcd_dvd_{side} _ _) (by assumption)"
-                either = f"{divides.format(side='left')} | {divides.format(side='right')}"
-                yield f"refine Nat.eq_one_of_dvd_one ({name} ▸ Nat.dvd_gcd ?_ ?_) <;> first | {either}"
-
-    def divisors_of_one(self) -> Iterator[str]:
-        """Yield that what divides two numbers is 1, where a combination of them is."""
-        sides = printed.sides(self._target, "=")
-        if sides is None or sides[1] != ("1",):
-            return
-        multiples: dict[str, Tokens] = {}
-        for name, type_ in self._types.items():
-            division = printed.sides(type_, "∣")
-            if division is not None and division[0] == sides[0]:
-                multiples[name] = division[1]
-        for (first, smaller), (second, larger) in permutations(multiples.items(), 2):
-            quotient = _with_remainder_one(smaller, larger)
-            if quotient is not None:
-                yield _by_combination(smaller, quotient, first, "1", second)
-
-    def euclid(self) -> Iterator[str]:
-        """Yield that what divides a product and has no divisor with one factor divides the other."""
-        sides = printed.sides(self._target, "∣")
-        if sides is None:
-            return
-        divisor, wanted = sides
-        coprime: dict[Tokens, str] = {}
-        for name, type_ in self._types.items():
-            known = printed.split_at(type_, ("=",))
-            numbers = application(known[0][1:]) if len(known) == 2 and known[0][:1] == ("Nat.gcd",) else []
-            if len(numbers) == 2 and known[1] == ("1",) and divisor in numbers:
-                factor = numbers[1 - numbers.index(divisor)]
-                coprime[factor] = name
-                if numbers[0] == factor:
-                    in_order = (printed.argument_text(divisor), printed.argument_text(factor))
-                    coprime[factor] = f"Nat.gcd_comm {' '.join(in_order)}, {name}"
-        for name, type_ in self._types.items():
-            division = printed.split_at(type_, ("∣",))
-            factors = _factors(division[-1])
-            if len(division) != 2 or printed.stripped(division[0]) != divisor or len(factors) != 2:
-                continue
-            for factor, other in (factors, factors[::-1]):
-                if other == wanted and factor in coprime:
-                    rules = f"Nat.gcd_mul_right, Nat.gcd_mul_left, {coprime[factor]}"
-                    multiple = f"Nat.dvd_mul_right {printed.argument_text(divisor)} {printed.argument_text(wanted)}"
-                    if factors[0] == wanted:
-                        multiple = f"Nat.dvd_mul_left {printed.argument_text(divisor)} {printed.argument_text(wanted)}"
-                    yield f"simpa [{rules}] using Nat.dvd_gcd ({multiple}) {name}"
-
-    def euclid_for_primes(self) -> Iterator[str]:
-        """Yield Euclid's lemma for a `p` with the divisors 1 and `p` alone: its gcd with `a` is one of them."""
-        claims = printed.split_at(self._target, ("∨",))
-        if len(claims) != 2:
-            return
-        first_claim, second_claim = printed.sides(claims[0], "∣"), printed.sides(claims[1], "∣")
-        if first_claim is None or second_claim is None or first_claim[0] != second_claim[0]:
-            return
-        prime, first, second = printed.argument_text(first_claim[0]), first_claim[1], second_claim[1]
-        a, b = printed.argument_text(first), printed.argument_text(second)
-        for name, type_ in self._types.items():
-            division = printed.split_at(type_, ("∣",))
-            if len(division) != 2 or _factors(division[1]) != [printed.stripped(first), printed.stripped(second)]:
-                continue
-            for divisors, fact in self._types.items():
-                if fact[:1] == ("∀",) and "∣" in fact and "∨" in fact and prime in fact:
-                    new = self._fresh("h")[0]
-                    cases = f"rcases {divisors} (Nat.gcd {prime} {a}) (Nat.gcd_dvd_left {prime} {a}) with {new} | {new}"
-                    common = f"exact Or.inl ({new} ▸ Nat.gcd_dvd_right {prime} {a})"
-                    rules = f"Nat.gcd_mul_right, Nat.gcd_mul_left, {new}"
-                    coprime = f"simpa [{rules}] using Nat.dvd_gcd (Nat.dvd_mul_right {prime} {b}) {name}"
-                    yield f"{cases} <;> first | {common} | exact Or.inr (by {coprime})"
-
-    def gcd_of_sums(self) -> Iterator[str]:
-        """Yield Euclid's step where a greatest common divisor is one with a sum: `gcd a (a + b) = gcd a b`."""
-        for place, token in enumerate(self._target):
-            numbers = application(self._target[place + 1 :])[:2] if token == "Nat.gcd" else []
-            if len(numbers) == 2 and len(numbers[0]) == 1 and {"+", numbers[0][0]} <= set(numbers[1]):
-                yield f"simp [Nat.gcd_rec {numbers[0][0]}]"
-
     def quotient_with_remainder(self) -> Iterator[str]:
         """Yield quotient and remainder where the goal is that there are such: `∃ q r, n = 3 * q + r ∧ r < 3`."""
         bound, body = printed.read_binders(self._target[1:]) if self._target[:1] == ("∃",) else ([], ())
@@ -178,7 +59,7 @@ class CertificateSteps:
             sides = printed.split_at(printed.stripped(part), ("=",))
             for number, total in (sides, sides[::-1]) if len(sides) == 2 else ():
                 for summand in printed.split_at(total, ("+",)):
-                    factors = _factors(summand)
+                    factors = printed.factors(summand)
                     quotient = next((name for name in names if (name,) in factors), None)
                     if len(factors) != 2 or quotient is None or not number or set(names) & set(number):
                         continue
@@ -202,7 +83,7 @@ class CertificateSteps:
             coins = []
             for argument in bound:
                 for summand in summands:
-                    factors = _factors(summand)
+                    factors = printed.factors(summand)
                     if len(factors) == 2 and (argument.name,) in factors:
                         coin = factors[1 - factors.index((argument.name,))]
                         coins.append(int(coin[0]) if is_numeral(coin) else 0)
@@ -277,7 +158,7 @@ def _factors_beside(sides: tuple[Tokens, Tokens], target: Tokens) -> Iterator[To
             if _has(target, following) or _has(target, (*base, "^", f"{exponent[0]}.succ")):
                 seen.append(printed.stripped(base))
         for product in _products(target):
-            factors = _factors(product)
+            factors = printed.factors(product)
             if len(factors) == 2 and side in factors:
                 seen.append(factors[1 - factors.index(side)])
     yield from dict.fromkeys(seen)
@@ -291,59 +172,8 @@ def _products(target: Tokens) -> Iterator[Tokens]:
                 yield summand
 
 
-def _factors(product: Tokens) -> list[Tokens]:
-    """Return what a product is made of; of a term that is none itself."""
-    factors = []
-    for factor in printed.split_at(printed.stripped(product), ("*",)):
-        factors.append(printed.stripped(factor))
-    return factors
-
-
 def _has(target: Tokens, part: Tokens) -> bool:
     return any(target[place : place + len(part)] == part for place in range(len(target)))
-
-
-def _by_combination(smaller: Tokens, quotient: str, of_smaller: str, times: str, of_larger: str) -> str:
-    """Write that a divisor of two numbers divides 1, the difference of multiples of them."""
-    number, quotient = printed.argument_text(smaller), printed.argument_text(printed.tokens_of(quotient))
-    first = f"Nat.dvd_trans ({of_smaller}) (Nat.dvd_mul_right {number} {quotient})"
-    second = f"Nat.dvd_trans ({of_larger}) ⟨{times}, by grind⟩"
-    return f"exact Nat.eq_one_of_dvd_one ((Nat.dvd_add_right ({first})).mp ({second}))"
-
-
-def _with_remainder_one(divisor: Tokens, number: Tokens) -> str | None:
-    """Return `q` with `number = divisor * q + 1`, by long division; None where that is not what is left."""
-    remaining, by = polynomial(number), polynomial(divisor)
-    if not remaining or not by or remaining[()] < 1:
-        return None
-    remaining = Polynomial(remaining)
-    remaining[()] -= 1
-    remaining = +remaining
-    quotient = Polynomial()
-    # Any order of monomials that multiplication keeps will do; degree first is such a one.
-    leading = max(by, key=lambda monomial: (len(monomial), monomial))
-    for _ in range(MOST_DIVISIONS):
-        if not remaining:
-            return written(quotient)
-        highest = max(remaining, key=lambda monomial: (len(monomial), monomial))
-        part = divide(Polynomial({highest: remaining[highest]}), Polynomial({leading: by[leading]}))
-        if part is None:
-            return None
-        (factors, times), *_ = part.items()
-        quotient[factors] += times
-        for monomial, count in by.items():
-            remaining[tuple(sorted(monomial + factors))] -= count * times
-        if min(remaining.values()) < 0:
-            return None
-        remaining = +remaining
-    return None
-
-
-def _quotient(multiple: Tokens, divisor: Tokens) -> str | None:
-    """Return how often a monomial is in a polynomial; None where that does not come out even."""
-    sum_, monomial = polynomial(multiple), polynomial(divisor)
-    quotient = divide(sum_, monomial) if sum_ and monomial and len(monomial) == 1 else None
-    return None if quotient is None else written(quotient)
 
 
 def _modulo(side: Tokens) -> tuple[Tokens, Tokens] | None:

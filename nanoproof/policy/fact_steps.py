@@ -11,6 +11,7 @@ from itertools import chain
 from nanoproof.policy import printed_types as printed
 from nanoproof.policy.number_steps import NUMBERS
 from nanoproof.policy.printed_types import Argument, Fact, Tokens
+from nanoproof.policy.recursion_steps import in_list
 from nanoproof.policy.statement_definitions import KNOWN, Definitions, application
 
 _BY_INDUCTION = "by intro {names} <;> induction {over} <;> grind"
@@ -74,10 +75,10 @@ class FactSteps:
         """Yield the lemmas that inductions over lists and trees lack: for any accumulator, and for lists put together.
 
         Of `sumAcc l 0 = total l` an induction knows nothing of `sumAcc l x`; of `total (rev l) = total l` nothing of
-        `total (rev l ++ [x])`. `functions` are the statement's own that the goal or a hypothesis has.
+        `total (rev l ++ [x])`. `functions` are those that the goal or a hypothesis has.
         """
-        names = ", ".join(functions)
-        proof = f"induction {{over}} <;> simp_all [{names}] <;> first | omega | grind"
+        rules = in_list(definitions.rules(functions))
+        proof = f"induction {{over}} <;> simp_all{rules} <;> first | omega | grind"
         new, a, left, right = self._fresh("h", "a", "l", "m")
         for claim in self._with_accumulator(functions, a):
             for variable, type_ in self._newest:
@@ -162,10 +163,11 @@ class FactSteps:
         names = " ".join(general)
         left = " ".join(printed.argument_text(argument) for argument in call)
         right = " ".join(printed.argument_text(argument) for argument in result)
-        rules = ", ".join([*functions, *definitions.helpers_of(functions)])
-        proof = f"(by induction {program[-1]} <;> intro {names} <;> simp_all [{rules}])"
+        rules = in_list([*definitions.rules(functions), *definitions.helpers_of(functions)])
+        proof = f"(by induction {program[-1]} <;> intro {names} <;> simp_all{rules})"
         claim = f"∀ {names}, {function} {left} = {function} {right}"
-        yield f"have {new} : {claim} := {proof} <;> simpa [{function}] using {new} {' '.join(at)}"
+        computing = in_list(definitions.equations([function]))
+        yield f"have {new} : {claim} := {proof} <;> simpa{computing} using {new} {' '.join(at)}"
 
     def _of_parity(self, definitions: Definitions, functions: Sequence[str]) -> Iterator[str]:
         """Yield what a function from numbers to `Bool` says that alternates, as `isEven` does: it tells even from odd.
@@ -183,7 +185,8 @@ class FactSteps:
                 if function in definitions.by_two:
                     claim = f"({claim}) ∧ ({function} ({n} + 1) = true ↔ ({n} + 1) % 2 = {remainder})"
                 if not self._is_known(claim, n):
-                    yield f"have {new} : ∀ {n}, {claim} := by intro {n} <;> induction {n} <;> grind [{function}]"
+                    grind = f"grind{in_list(definitions.rules([function]))}"
+                    yield f"have {new} : ∀ {n}, {claim} := by intro {n} <;> induction {n} <;> {grind}"
 
     def common_divisors(self) -> Iterator[str]:
         """Yield that a greatest common divisor divides both numbers, or what it is to divide it."""
@@ -227,6 +230,18 @@ class FactSteps:
                 if len(argument) == 1 and not self._is_known(ab, a, b):
                     proof = f"by intro {a} {b} {first} <;> {each} <;> first | assumption | ({each})"
                     yield f"have {new} : ∀ {a} {b}, {step} → {ab} := {proof}"
+
+    def lengths(self) -> Iterator[str]:
+        """Yield what an equation of lists says of their lengths, by which `l ++ m = m` has no first part."""
+        new = self._fresh("h")[0]
+        for name, type_ in self._newest:
+            if printed.sides(type_, "=") is not None and "++" in type_:
+                lengths = "List.length_append, List.length_cons, List.length_nil"
+                fact = f"have {new} := congrArg List.length {name} <;> simp only [{lengths}] at {new}"
+                empty = printed.sides(self._target, "=")
+                if empty is not None and empty[1] == ("[", "]") and len(empty[0]) == 1:
+                    yield f"{fact} <;> cases {empty[0][0]} <;> simp_all <;> omega"
+                yield fact
 
     def diagonal(self) -> Iterator[str]:
         """Yield the contradiction where a hypothesis says that each function on a type has a number, or name, of it."""

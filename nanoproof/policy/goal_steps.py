@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from nanoproof.policy import printed_types as printed
 from nanoproof.policy.number_steps import NUMBERS, NumberSteps
 from nanoproof.policy.printed_types import Fact, Tokens
-from nanoproof.policy.recursion_steps import closing_cases
+from nanoproof.policy.recursion_steps import closing_cases, in_list
 from nanoproof.policy.statement_definitions import Definitions, is_data, unfolded
 
 MOST_VALUES = 3
@@ -197,32 +197,33 @@ class GoalSteps:
         """
         names = self._rewritten_with(functions)
         rules = self._rules()
+        defined = self._definitions.rules(functions)
         if rules:
             # The rules are what the cases of an induction over them, or their inversion, are closed by.
-            yield f"grind [{', '.join([*functions, *rules])}]"
+            yield f"grind [{', '.join([*defined, *rules])}]"
         yield f"simp_all{names}"
         conditional = any(name in functions for name in self._definitions.conditional)
         predicate = self._definitions.predicate(self._target)
         for induction in inductions:
             if predicate is not None:
                 constructors = [f"{predicate.name}.{constructor}" for constructor, _, _ in predicate.constructors]
-                yield f"{induction} <;> simp_all [{', '.join(['Nat.mul_add', *functions, *constructors])}]"
+                yield f"{induction} <;> simp_all [{', '.join(['Nat.mul_add', *defined, *constructors])}]"
             yield f"{induction} <;> {closing_cases(names, conditional)}"
             for helper in self._definitions.helpers_of(functions):
                 # `fold (a + b) = plus' (fold a) (fold b)`: which of the helper's cases it is, no induction says.
                 yield f"{induction} <;> simp_all{names} <;> unfold {helper} <;> split <;> simp_all{names}"
             for function in functions:
                 if function in self._definitions.nested:
-                    others = list(functions)
+                    others = list(defined)
                     others.remove(function)
-                    simp = f"simp_all [{', '.join(others)}]"
+                    simp = f"simp_all{in_list(others)}"
                     yield f"{induction} <;> {simp} <;> unfold {function} <;> split <;> {simp}"
             _, _, generalized = induction.partition(" generalizing ")
             if functions and generalized and " " not in generalized:
                 # A function of two arguments that recurses on both, such as a maximum.
                 yield f"{induction} <;> cases {generalized} <;> first | (simp_all{names} <;> omega) | grind{names}"
             if rules:
-                yield f"{induction} <;> grind [{', '.join([*functions, *rules])}]"
+                yield f"{induction} <;> grind [{', '.join([*defined, *rules])}]"
         yield from self._of_booleans()
         finite = self._finite()
         if finite:
@@ -243,13 +244,13 @@ class GoalSteps:
 
     def _rewritten_with(self, functions: Sequence[str]) -> str:
         """Write what `simp` and `grind` are given: functions, and what a power of `n + 1` is where the goal has one."""
-        names = list(functions)
+        names = self._definitions.rules(functions)
         if "^" in self._target:
             names.append("Nat.pow_succ")
         if self._is_applied_to_a_sum(functions):
             # Of `f (m + n)` for `m + 1` a definition says something once it is `f (m + n + 1)`.
             names.append("Nat.succ_add")
-        return f" [{', '.join(names)}]" if names else ""
+        return in_list(names)
 
     def _is_applied_to_a_sum(self, functions: Sequence[str]) -> bool:
         """Tell whether a function of the goal has an argument `m + n` of variables."""

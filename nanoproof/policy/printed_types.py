@@ -203,6 +203,16 @@ def sides(type_: Tokens, relation: str) -> tuple[Tokens, Tokens] | None:
     return stripped(parts[0]), stripped(parts[1])
 
 
+def factors(product: Tokens) -> list[Tokens]:
+    """Return what a product is made of; of a term that is none itself."""
+    if len(split_at(stripped(product), ("+", "-"))) > 1:
+        return [stripped(product)]
+    parts = []
+    for factor in split_at(stripped(product), ("*",)):
+        parts.append(stripped(factor))
+    return parts
+
+
 def arguments_of(tokens: Tokens, place: int) -> list[Tokens]:
     """Return what the function at a place is applied to: the terms right behind it, without their parentheses."""
     arguments: list[Tokens] = []

@@ -18,6 +18,11 @@ MOST_SPLITS = 3
 """Booleans that are split at once: eight cases."""
 
 
+def in_list(names: Sequence[str]) -> str:
+    """Write what `simp_all` and `grind` are given: ` [f, g]`, or nothing."""
+    return f" [{', '.join(names)}]" if names else ""
+
+
 def closing_cases(rules: str, splits: bool) -> str:
     """Write what closes each case of most inductions over definitions; `rules` are `[f, g]` or nothing.
 
@@ -41,10 +46,9 @@ class RecursionSteps:
     def recursed_on(self, places: Mapping[str, int]) -> list[str]:
         """Return the variables in the goal that its functions recur on, whose inductions compute with them.
 
-        `places` says which argument a function of the statement recurs on; of one that the context has, its equations
-        do: `hs : ∀ x n, p x (n + 1) = p x n * x`. A power recurs on its exponent.
+        `places` says which argument a function recurs on. A power recurs on its exponent.
         """
-        known = {**places, **self._places_of_equations(), "^": 0}
+        known = {**places, "^": 0}
         variables: dict[str, None] = {}
         for start, token in enumerate(self._target):
             place = known.get(token)
@@ -66,10 +70,11 @@ class RecursionSteps:
     ) -> Iterator[str]:
         """Yield what is proved by an induction of its own inside of another one."""
         if self._in_induction and functions:
-            rules = f" [{', '.join(functions)}]"
+            rules = in_list(definitions.rules(functions))
             closing = closing_cases(rules, any(name in definitions.conditional for name in functions))
             yield from self._missing_lemmas(functions, closing)
-            yield from self._over_another(f"simp only{rules}", recursed_on, closing)
+            computing = f"simp only [{', '.join(definitions.equations(functions))}]"
+            yield from self._over_another(computing, recursed_on, closing)
 
     def kept_by(self, definitions: Definitions, functions: Sequence[str]) -> Iterator[str]:
         """Yield that a function keeps a predicate of the statement, where an induction's hypothesis is one value of it.
@@ -84,7 +89,7 @@ class RecursionSteps:
             value = type_[1:]
             lemma = _replaced(self._target, value, (t,))
             if t in lemma and value[:1] == ("(",):
-                rules = ", ".join([*functions, *predicate.rules])
+                rules = ", ".join([*definitions.rules(functions), *predicate.rules])
                 claim = f"∀ {t}, {type_[0]} {t} → {printed.text_of(lemma)}"
                 yield f"exact (by intro {t} {holds} <;> induction {holds} <;> grind [{rules}] : {claim}) _ {name}"
 
@@ -133,20 +138,6 @@ class RecursionSteps:
                 if len(value) < len(term) and value in _runs_of(self._target, len(value)):
                     yield value
 
-    def _places_of_equations(self) -> dict[str, int]:
-        """Which argument each function of the context recurs on, by its equations for `n + 1` and `x :: l`."""
-        places: dict[str, int] = {}
-        for type_ in self._types.values():
-            if type_[:1] != ("∀",):
-                continue
-            value = printed.split_at(printed.read_fact(type_).conclusion, ("=",))[0]
-            if not value or value[0] not in self._types:
-                continue
-            for place, argument in enumerate(printed.arguments_of(value, 0)):
-                if argument[-2:] == ("+", "1") or "::" in argument:
-                    places.setdefault(value[0], place)
-        return places
-
     def measure_inductions(self) -> Iterator[str]:
         """Yield strong inductions over `m x` where a hypothesis compares values of `m` with `<`."""
         if self._in_induction:
@@ -193,7 +184,7 @@ class RecursionSteps:
             yield " <;> ".join([*splits, "simp_all [List.filter]"])
         yield "simp only [List.filter]"
 
-    def bounded_inductions(self, functions: Sequence[str]) -> Iterator[str]:
+    def bounded_inductions(self, rules: Sequence[str]) -> Iterator[str]:
         """Yield inductions over `h : a ≤ n`: from `a` on, by steps of one."""
         if self._in_induction:
             return
@@ -206,8 +197,23 @@ class RecursionSteps:
                 hypothesis = self._fresh("ih")[0]
                 if "∣" in self._target:
                     # As `m! ∣ n!`: what divides a factor divides the product.
-                    yield f"induction {name} <;> simp_all [{', '.join([*functions, *_DIVIDES_PRODUCTS])}]"
+                    yield f"induction {name} <;> simp_all [{', '.join([*rules, *_DIVIDES_PRODUCTS])}]"
                 yield f"induction {name} with | refl => ?_ | @step {larger} {name} {hypothesis} => ?_"
+
+    def last_values(self, rules: Sequence[str]) -> Iterator[str]:
+        """Yield the cases of `k ≤ n + 1` in an induction: its hypothesis is about `k ≤ n`, and `k = n + 1` is left."""
+        new = self._fresh("h")[0]
+        for type_ in self._types.values() if self._in_induction else ():
+            for relation in ("≤", "<"):
+                sides = printed.sides(type_, relation)
+                if sides is None or len(sides[0]) != 1 or sides[1][1:] != ("+", "1") or sides[0][0] not in self._types:
+                    continue
+                smaller, before = sides[0][0], sides[1][0]
+                last = f"{before} + 1" if relation == "≤" else before
+                cases = f"rcases (by omega : {smaller} {relation} {before} ∨ {smaller} = {last}) with {new} | rfl"
+                if "∣" in self._target:
+                    yield f"{cases} <;> simp_all{in_list([*rules, *_DIVIDES_PRODUCTS])}"
+                yield cases
 
     def strong_inductions(self) -> Iterator[str]:
         """Yield strong inductions over numbers that a hypothesis is about, for any others that it relates them to.

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 
 from nanoproof.lean.declarations import declarations
@@ -62,7 +62,8 @@ class Definitions:
     `conditional` those that have an `if`. `signatures` are what each function takes and gives, as far as they are read;
     `appends` says whether any of them puts lists together. `recursive_places` are which of its explicit arguments a
     function recurs on. `helpers` are those by cases that do not recur, each with the functions that call it, and
-    `nested` those with a pattern inside of another, as in `| plus (num 0) b => ..`.
+    `nested` those with a pattern inside of another, as in `| plus (num 0) b => ..`. `stated` are those functions that
+    are variables of the context, each with the hypotheses that are its equations.
     """
 
     functions: tuple[str, ...] = ()
@@ -75,6 +76,7 @@ class Definitions:
     recursive_places: tuple[tuple[str, int], ...] = ()
     helpers: tuple[tuple[str, tuple[str, ...]], ...] = ()
     nested: tuple[str, ...] = ()
+    stated: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     @classmethod
     def of(cls, source: str) -> "Definitions":
@@ -118,6 +120,53 @@ class Definitions:
             if _has_nested_pattern(text):
                 nested.append(name)
         return cls(tuple(functions), types, *of_functions, tuple(recursive_places), helpers, tuple(nested))
+
+    def with_stated(self, types: Mapping[str, Tokens]) -> "Definitions":
+        """Return these and the functions that hypotheses define: `(f : Nat → Nat) (hf : ∀ n, f (n + 1) = f n + n)`.
+
+        Such are those with an equation for `n + 1` or `x :: l`; benchmarks state many exercises so.
+        """
+        places: dict[str, int] = {}
+        equations: dict[str, list[str]] = {}
+        for hypothesis, type_ in types.items():
+            value = printed.split_at(printed.read_fact(type_).conclusion, ("=",))[0]
+            if not value or "→" not in types.get(value[0], ()):
+                continue
+            equations.setdefault(value[0], []).append(hypothesis)
+            for place, argument in enumerate(printed.arguments_of(value, 0)):
+                if argument[-2:] == ("+", "1") or "::" in argument:
+                    places.setdefault(value[0], place)
+        signatures = [(name, printed.read_fact(types[name])) for name in places]
+        stated, conditional = [], []
+        appends = self.appends
+        for name in places:
+            stated.append((name, tuple(equations[name])))
+            texts = [types[hypothesis] for hypothesis in equations[name]]
+            appends = appends or any("++" in text for text in texts)
+            if any("if" in text for text in texts):
+                conditional.append(name)
+        return replace(
+            self,
+            functions=(*self.functions, *places),
+            conditional=(*self.conditional, *conditional),
+            signatures=(*self.signatures, *signatures),
+            appends=appends,
+            recursive_places=(*self.recursive_places, *places.items()),
+            stated=tuple(stated),
+        )
+
+    def rules(self, functions: Sequence[str]) -> list[str]:
+        """Return what `simp_all` and `grind` are given to compute with functions; they know hypotheses already."""
+        stated = dict(self.stated)
+        return [name for name in functions if name not in stated]
+
+    def equations(self, functions: Sequence[str]) -> list[str]:
+        """Return what `simp only` is given to compute with functions."""
+        stated = dict(self.stated)
+        names: list[str] = []
+        for name in functions:
+            names += stated.get(name, (name,))
+        return names
 
     def helpers_of(self, functions: Sequence[str]) -> list[str]:
         """Return what computes a part of the values of functions without being one of them, by cases."""

@@ -14,13 +14,14 @@ from nanoproof.lean.lexical import CLOSING, OPENING
 from nanoproof.lean.types import Goal, Hypothesis, ProtocolError, parse_state
 from nanoproof.policy import printed_types as printed
 from nanoproof.policy.certificate_steps import CertificateSteps
+from nanoproof.policy.divisor_steps import DivisorSteps
 from nanoproof.policy.fact_steps import FactSteps
 from nanoproof.policy.forward_steps import MOST_OF_A_FACT, ForwardSteps
 from nanoproof.policy.goal_steps import GoalSteps
 from nanoproof.policy.number_steps import NUMBERS, NumberSteps
 from nanoproof.policy.printed_types import Fact, Tokens
 from nanoproof.policy.product_steps import ProductSteps
-from nanoproof.policy.recursion_steps import RecursionSteps
+from nanoproof.policy.recursion_steps import RecursionSteps, in_list
 from nanoproof.policy.statement_definitions import KNOWN, Definitions, Inductive, application, unfolded
 from nanoproof.retrieval.corpus import CorpusPremise
 
@@ -56,8 +57,7 @@ class _Enumeration:
     """The steps of one goal."""
 
     def __init__(self, goal: Goal, definitions: Definitions) -> None:
-        self._definitions = definitions
-        self._dotted = (*definitions.functions, "Nat.gcd")
+        self._dotted = (*definitions.functions, "Nat.gcd", "Nat.Coprime")
         self._target = self._read(goal.type)
         self._mentioned = printed.mentioned(self._target)
         # Inaccessible names cannot be written; of two with one name only the last can be meant.
@@ -69,6 +69,7 @@ class _Enumeration:
         self._types: dict[str, Tokens] = {}
         for hypothesis in self._hypotheses:
             self._types[hypothesis.user_name] = self._read(hypothesis.type)
+        self._definitions = definitions.with_stated(self._types)
         # Of instances only the type is known: `inst✝ : Nonempty α` has no name that could be written.
         self._nonempty: list[Tokens] = []
         for hypothesis in goal.hypotheses:
@@ -84,7 +85,7 @@ class _Enumeration:
         about = (self._target, self._types, self._fresh)
         goal = GoalSteps(self._target, self._types, self._definitions, self._fresh)
         numbers, facts, products = NumberSteps(*about), FactSteps(*about), ProductSteps(*about)
-        certificates, recursions = CertificateSteps(*about), RecursionSteps(*about)
+        certificates, recursions, divisors = CertificateSteps(*about), RecursionSteps(*about), DivisorSteps(*about)
         definitions, functions = self._definitions, self._own_functions()
         forward = ForwardSteps(self._target, self._types, definitions, self._new_hypothesis(), self._take_apart)
         of_numbers = chain(
@@ -100,7 +101,9 @@ class _Enumeration:
             [
                 *products.cancelled(),
                 *products.divided(),
-                *certificates.whole_proofs(),
+                *divisors.whole_proofs(),
+                *certificates.two_coins(),
+                *certificates.quotient_with_remainder(),
                 *numbers.parts_of_modulus(),
                 *products.ordered(),
                 *products.means(),
@@ -110,9 +113,10 @@ class _Enumeration:
                 *goal.by_two(functions),
                 *goal.boolean_values(),
                 *recursions.kept_by(definitions, functions),
+                *recursions.last_values(definitions.rules(functions)),
                 *recursions.next_witnesses(),
                 *recursions.descent(),
-                *certificates.multiplied(functions),
+                *certificates.multiplied(definitions.rules(functions)),
                 *products.maxima(),
             ],
             [
@@ -128,7 +132,8 @@ class _Enumeration:
             list(chain(facts.diagonal(), facts.monotone(), facts.common_divisors(), forward.applied())),
             [
                 *facts.transitive(definitions),
-                *recursions.bounded_inductions(functions),
+                *facts.lengths(),
+                *recursions.bounded_inductions(definitions.rules(functions)),
                 *recursions.strong_inductions(),
             ],
             [*recursions.filter_cases(), *self._split_conditions()],
@@ -384,6 +389,7 @@ class _Enumeration:
         """
         if not printed.in_induction(self._types):
             return
+        rules = in_list(self._definitions.rules(self._own_functions()))
         for name in self._definitions.functions:
             for place, token in enumerate(self._target[1:], 1):
                 if token != name or self._target[place - 1] != "(":
@@ -392,7 +398,7 @@ class _Enumeration:
                 if len(value) > 1 and self._target.count("(") > 1:
                     new = self._fresh("t")[0]
                     step = f"generalize {printed.text_of(value)} = {new}"
-                    yield f"{step} <;> induction {new} <;> simp_all [{', '.join(self._own_functions())}] <;> omega"
+                    yield f"{step} <;> induction {new} <;> simp_all{rules} <;> omega"
                     yield step
                 break
 
@@ -518,11 +524,12 @@ class _Enumeration:
 
     def _unfolded(self) -> Iterator[str]:
         """Yield what replaces the statement's own functions by their definitions."""
-        mentioned = [name for name in self._definitions.functions if name in self._mentioned]
+        functions = self._definitions.rules(self._definitions.functions)
+        mentioned = [name for name in functions if name in self._mentioned]
         if len(mentioned) > 1:
             # All at once: of a claim about two functions neither side says anything alone.
             yield f"simp only [{', '.join(mentioned)}]"
-        for name in self._definitions.functions:
+        for name in functions:
             if name in self._mentioned:
                 # `rw` unfolds by an equation of the definition, `simp` by all of them, `unfold` also where none fits.
                 yield f"rw [{name}]"

@@ -782,6 +782,75 @@ inductive Rising : List Nat → Prop where
             "(f : Bool → Bool) (h : ∀ x y, f x = f y → x = y) (b : Bool) : ∃ x, f x = b",
             ["cases htrue : f true <;> cases hfalse : f false <;> cases b <;> first"],
         ),
+        # Functions that hypotheses define have what those of definitions have: a lemma for any accumulator, and for
+        # lists put together, with the cases of an `if`, and two arguments that change places.
+        (
+            "",
+            "(α : Type) (r : List α → List α → List α) (h0 : ∀ a, r [] a = a) "
+            "(h1 : ∀ x l a, r (x :: l) a = r l (x :: a)) (l : List α) : r l [] = l.reverse",
+            ["have h : ∀ (l : List α) a, r l a = l.reverse ++ a := by intro l", "simp_all"],
+        ),
+        (
+            "",
+            "(c : List Nat → Nat) (a : Nat) (h0 : c [] = 0) "
+            "(h1 : ∀ x l, c (x :: l) = (if x = a then 1 else 0) + c l) (l : List Nat) : c l.reverse = c l",
+            [
+                "have h : ∀ (l1 m : List Nat), c (l1 ++ m) = c l1 + c m := by",
+                "induction l <;> first | (simp_all <;> (repeat' split)",
+            ],
+        ),
+        (
+            "",
+            "(w : List Nat → List Nat → List Nat) (h0 : ∀ m, w [] m = m) "
+            "(h1 : ∀ x l m, w (x :: l) m = x :: w m l) (l m : List Nat) : (w l m).length = l.length + m.length",
+            ["induction l generalizing m <;> cases m <;> first"],
+        ),
+        # What has no common divisor with factors has none with their product, nor with powers.
+        (
+            "",
+            "(a b c : Nat) (hb : Nat.gcd a b = 1) (hc : Nat.gcd a c = 1) : Nat.gcd a (b * c) = 1",
+            ["have h : ∀ x y z, Nat.gcd x y = 1 → Nat.gcd x z = 1 → Nat.gcd x (y * z) = 1", "simp_all"],
+        ),
+        (
+            "",
+            "(a b m n : Nat) (h : Nat.Coprime a b) : Nat.Coprime (a ^ m) (b ^ n)",
+            [
+                "simp only [← Nat.coprime_iff_gcd_eq_one] at *",
+                "have h1 : ∀ x y z, Nat.gcd y x = 1 → Nat.gcd z x = 1 → Nat.gcd (y * z) x = 1",
+                "have h2 : ∀ x y z, Nat.gcd x y = 1 → Nat.gcd x z = 1 → Nat.gcd x (y * z) = 1",
+                "have h3 : ∀ k, Nat.gcd a (b ^ k) = 1",
+                "induction m <;> first",
+            ],
+        ),
+        (
+            "",
+            "(a b : Nat) (h : Nat.gcd a b = 1) : Nat.gcd (a + b) a = 1",
+            ["refine Nat.eq_one_of_dvd_one (h ▸ Nat.dvd_gcd ?_ ?_)"],
+        ),
+        ("", "(n : Nat) : Nat.gcd (2 * n + 1) (2 * n + 3) = 1", ["exact Nat.eq_one_of_dvd_one"]),
+        ("", "(a b x y : Nat) (h : Nat.gcd a b = 1) (h1 : a * x = b * y) : b ∣ x", ["simpa [Nat.gcd_mul_right"]),
+        (
+            "",
+            "(a b : Nat) (h : Nat.gcd a b = 1) (h1 : a ∣ b) : a = 1",
+            ["refine (Nat.gcd_eq_left h1).symm.trans ?_ <;> clear h1", "solver assumption"],
+        ),
+        (
+            "",
+            "(f : Nat → Nat) (p : Nat) (hf : ∀ n, f (n + 1) = (n + 1) * f n) (h1 : ¬p ∣ f 0) (n : Nat) "
+            "(h : ∀ x y, p ∣ x * y → p ∣ x ∨ p ∣ y) (h2 : p ∣ f n) : p ≤ n",
+            ["induction n <;> grind [Nat.pow_succ, Nat.dvd_one, Nat.le_of_dvd]"],
+        ),
+        # The last of the numbers up to `n + 1`, and the lengths of lists that are equal.
+        (
+            "",
+            "(f : Nat → Nat) (hs : ∀ n, f (n + 1) = (n + 1) * f n) (k n : Nat) (h0 : 0 < k) (h : k ≤ n) : k ∣ f n",
+            ["induction n with", "solver omega", "rcases (by omega : k ≤ n ∨ k = n + 1) with h1 | rfl <;> simp_all"],
+        ),
+        (
+            "",
+            "(α : Type) (l m : List α) (h : l ++ m = m) : l = []",
+            ["have h1 := congrArg List.length h <;> simp only"],
+        ),
     ],
 )
 def test_a_theorem_is_proved_by_steps_that_its_states_suggest(

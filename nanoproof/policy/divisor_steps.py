@@ -1,0 +1,294 @@
+"""Steps about divisors and greatest common divisors, with the facts about coprime numbers that everybody uses.
+
+That two numbers have no common divisor follows from a combination of them that is 1, which is not in the state. Of a
+number that has none with each factor of a product, it is a lemma of every text that it has none with the product.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from itertools import chain, permutations
+
+from nanoproof.policy import printed_types as printed
+from nanoproof.policy.number_steps import NUMBERS
+from nanoproof.policy.polynomials import Polynomial, divide, polynomial, written
+from nanoproof.policy.printed_types import Tokens
+from nanoproof.policy.statement_definitions import application
+
+_COPRIME_PRODUCT = (
+    "∀ x y z, Nat.gcd x y = 1 → Nat.gcd x z = 1 → Nat.gcd x (y * z) = 1 := (by intro x y z h1 h2 <;> "
+    "exact Nat.eq_one_of_dvd_one (h2 ▸ Nat.dvd_gcd (Nat.gcd_dvd_left _ _) (by simpa [Nat.gcd_mul_right, h1] using "
+    "Nat.dvd_gcd (Nat.dvd_mul_right_of_dvd (Nat.gcd_dvd_left x (y * z)) z) (Nat.gcd_dvd_right x (y * z)))))"
+)
+_COPRIME_PRODUCT_LEFT = (
+    "∀ x y z, Nat.gcd y x = 1 → Nat.gcd z x = 1 → Nat.gcd (y * z) x = 1 := (by intro x y z h1 h2 <;> "
+    "exact Nat.eq_one_of_dvd_one (h2 ▸ Nat.dvd_gcd (by simpa [Nat.gcd_mul_right, h1] using Nat.dvd_gcd "
+    "(Nat.gcd_dvd_left (y * z) x) (Nat.dvd_mul_right_of_dvd (Nat.gcd_dvd_right (y * z) x) z)) (Nat.gcd_dvd_right _ _)))"
+)
+"""What divides `x` and `y * z` divides `x * z` and `y * z`, whose gcd is `z` where that of `x` and `y` is 1."""
+LARGEST_MULTIPLE = 7
+"""Of one number, where a combination is looked for: `3 * (2 * n + 1) = 2 * (3 * n + 1) + 1`."""
+MOST_DIVISIONS = 4
+"""Steps of a long division of polynomials: their quotients in exercises have one or two monomials."""
+
+
+class DivisorSteps:
+    """The steps for one goal: its target, the types of the hypotheses that can be named, and a maker of new names."""
+
+    def __init__(self, target: Tokens, types: Mapping[str, Tokens], fresh: Callable[..., list[str]]) -> None:
+        self._target, self._types, self._fresh = target, types, fresh
+        # `gcd a b = 1`, by the pair of its numbers.
+        self._coprime: dict[tuple[Tokens, Tokens], str] = {}
+        for name, type_ in types.items():
+            numbers = _coprime_numbers(type_)
+            if numbers is not None:
+                self._coprime[numbers] = name
+
+    def whole_proofs(self) -> Iterator[str]:
+        """Yield what most often ends a proof that numbers divide each other, or are coprime."""
+        yield from self.in_gcds()
+        yield from self.coprime()
+        yield from self.coprime_products()
+        yield from self.divisors_of_one()
+        yield from self.euclid()
+        yield from self.euclid_for_primes()
+        yield from self.gcd_of_sums()
+        yield from self.greatest()
+        yield from self.prime_factors()
+
+    def in_gcds(self) -> Iterator[str]:
+        """Yield what writes `Nat.Coprime a b` as `Nat.gcd a b = 1`, of which the lemmas of the library are."""
+        if any("Nat.Coprime" in type_ for type_ in (self._target, *self._types.values())):
+            yield "simp only [← Nat.coprime_iff_gcd_eq_one] at *"
+
+    def coprime(self) -> Iterator[str]:
+        """Yield that two numbers have no common divisor: by a combination that is 1, or as divisors of such numbers."""
+        numbers = _coprime_numbers(self._target)
+        if numbers is None:
+            return
+        first, second = numbers
+        left = ("Nat.gcd_dvd_left _ _", "Nat.gcd_dvd_right _ _")
+        for smaller, larger, (of_smaller, of_larger) in ((first, second, left), (second, first, left[::-1])):
+            for multiple in self._multiples():
+                quotient = _with_remainder_one(smaller, (*multiple, "*", *printed.in_brackets(larger)))
+                if quotient is not None:
+                    yield _by_combination(smaller, quotient, of_smaller, printed.text_of(multiple), of_larger)
+                    break
+            for type_ in self._types.values():
+                equation = printed.split_at(type_, ("=",))
+                for more, less in (equation, equation[::-1]) if len(equation) == 2 else ():
+                    # `a * x = b * y + 1`
+                    times = _quotient(more, larger)
+                    other = _with_remainder_one(smaller, less)
+                    if times is not None and other is not None:
+                        yield _by_combination(smaller, other, of_smaller, times, of_larger)
+        # A divisor of both divides what they divide, and so the 1 that is known to be the greatest for these.
+        for name in reversed(self._coprime.values()):
+            divides = "exact Nat.dvd_trans (Nat.gcd_dvd_{side} _ _) (by assumption)"
+            either = f"{divides.format(side='left')} | {divides.format(side='right')}"
+            of_both = f"refine Nat.eq_one_of_dvd_one ({name} ▸ Nat.dvd_gcd ?_ ?_)"
+            if "∣" in chain.from_iterable(self._types.values()):
+                yield f"{of_both} <;> first | {either}"
+            for total, (of_total, of_number) in ((first, left), (second, left[::-1])):
+                if len(printed.split_at(total, ("+",))) == 2:
+                    # Of `a + b` and `a` it divides `b` as well.
+                    parts = [f"exact {of_total}", f"exact {of_number}"]
+                    for side in ("right", "left"):
+                        parts.append(f"exact (Nat.dvd_add_iff_{side} ({of_number})).mpr ({of_total})")
+                    yield f"{of_both} <;> first | {' | '.join(parts)}"
+
+    def _multiples(self) -> Iterator[Tokens]:
+        """Yield what a number of the goal may be multiplied by: `(n + 1) * (2 * n + 1) = n * (2 * n + 3) + 1`."""
+        for numeral in range(1, LARGEST_MULTIPLE + 1):
+            yield (str(numeral),)
+        for name, type_ in self._types.items():
+            if name in self._target and type_ in NUMBERS:
+                yield (name,)
+                yield ("(", name, "+", "1", ")")
+
+    def coprime_products(self) -> Iterator[str]:
+        """Yield the lemma that what is coprime to factors is so to their product, and to the powers of a number."""
+        numbers = _coprime_numbers(self._target)
+        if numbers is None:
+            return
+        new = self._fresh("h")[0]
+        known = []
+        for type_ in self._types.values():
+            fact = printed.read_fact(type_)
+            if fact.arguments:
+                known.append(_coprime_numbers(fact.conclusion) or ((), ()))
+        for place, lemma in enumerate((_COPRIME_PRODUCT_LEFT, _COPRIME_PRODUCT)):
+            base_and_exponent = printed.split_at(numbers[place], ("^",))
+            is_product = len(printed.factors(numbers[place])) > 1 or len(base_and_exponent) == 2
+            if is_product and not any("*" in fact[place] for fact in known):
+                yield f"have {new} : {lemma}"
+        first, second = numbers
+        powers = printed.split_at(second, ("^",))
+        for left, right in self._coprime:
+            if len(powers) == 2 and printed.stripped(powers[0]) == right and left != first:
+                # Of `gcd (a ^ m) (b ^ n)` the induction over `m` needs this one.
+                k = self._fresh("k")[0]
+                claim = f"∀ {k}, Nat.gcd {printed.argument_text(left)} ({printed.argument_text(right)} ^ {k}) = 1"
+                yield f"have {new} : {claim} := by intro {k} <;> induction {k} <;> simp_all [Nat.pow_succ]"
+
+    def greatest(self) -> Iterator[str]:
+        """Yield that a number which divides another is their gcd, where it is to be 1: `a ∣ b ^ n`."""
+        sides = printed.sides(self._target, "=")
+        for name, type_ in self._types.items() if sides is not None and self._coprime else ():
+            division = printed.sides(type_, "∣")
+            if division is not None and sides == (division[0], ("1",)):
+                yield f"refine (Nat.gcd_eq_left {name}).symm.trans ?_ <;> clear {name}"
+
+    def prime_factors(self) -> Iterator[str]:
+        """Yield the induction by which a prime divides a factor of a power, or of what a function multiplies."""
+        divides_a_factor = False
+        variables: dict[str, None] = {}
+        for type_ in self._types.values():
+            fact = printed.read_fact(type_)
+            if len(fact.premises) == 1 and "∣" in fact.premises[0].type and "∣" in fact.conclusion:
+                divides_a_factor = divides_a_factor or "∨" in fact.conclusion
+            division = printed.sides(type_, "∣")
+            if division is None and self._target[:1] == ("¬",):
+                division = printed.sides(self._target[1:], "∣")
+            if division is None:
+                continue
+            # Of `a ^ n` the induction is over `n`; of `f n` there is nothing else.
+            for name in printed.split_at(division[1], ("^",))[-1]:
+                if self._types.get(name) in NUMBERS:
+                    variables[name] = None
+        for name in variables if divides_a_factor and not printed.in_induction(self._types) else ():
+            yield f"induction {name} <;> grind [Nat.pow_succ, Nat.dvd_one, Nat.le_of_dvd]"
+
+    def divisors_of_one(self) -> Iterator[str]:
+        """Yield that what divides two numbers is 1, where a combination of them is."""
+        sides = printed.sides(self._target, "=")
+        if sides is None or sides[1] != ("1",):
+            return
+        multiples: dict[str, Tokens] = {}
+        for name, type_ in self._types.items():
+            division = printed.sides(type_, "∣")
+            if division is not None and division[0] == sides[0]:
+                multiples[name] = division[1]
+        for (first, smaller), (second, larger) in permutations(multiples.items(), 2):
+            quotient = _with_remainder_one(smaller, larger)
+            if quotient is not None:
+                yield _by_combination(smaller, quotient, first, "1", second)
+
+    def euclid(self) -> Iterator[str]:
+        """Yield that what divides a product and has no divisor with one factor divides the other."""
+        sides = printed.sides(self._target, "∣")
+        if sides is None:
+            return
+        divisor, wanted = sides
+        coprime: dict[Tokens, str] = {}
+        for numbers, name in self._coprime.items():
+            if divisor in numbers:
+                factor = numbers[1 - numbers.index(divisor)]
+                coprime[factor] = name
+                if numbers[0] == factor:
+                    in_order = (printed.argument_text(divisor), printed.argument_text(factor))
+                    coprime[factor] = f"Nat.gcd_comm {' '.join(in_order)}, {name}"
+        for name, product in self._multiples_of(divisor) if coprime else ():
+            factors = printed.factors(product)
+            for factor, other in (factors, factors[::-1]) if len(factors) == 2 else ():
+                if other == wanted and factor in coprime:
+                    rules = f"Nat.gcd_mul_right, Nat.gcd_mul_left, {coprime[factor]}"
+                    multiple = f"Nat.dvd_mul_right {printed.argument_text(divisor)} {printed.argument_text(wanted)}"
+                    if factors[0] == wanted:
+                        multiple = f"Nat.dvd_mul_left {printed.argument_text(divisor)} {printed.argument_text(wanted)}"
+                    yield f"simpa [{rules}] using Nat.dvd_gcd ({multiple}) {name}"
+
+    def _multiples_of(self, divisor: Tokens) -> Iterator[tuple[str, Tokens]]:
+        """Yield proofs that a number divides another: hypotheses, and equations such as `a * x = b * y`."""
+        for name, type_ in self._types.items():
+            division = printed.sides(type_, "∣")
+            if division is not None and division[0] == divisor:
+                yield name, division[1]
+            equation = printed.sides(type_, "=")
+            for product, multiple in (equation, equation[::-1]) if equation is not None else ():
+                factors = printed.factors(multiple)
+                if len(factors) == 2 and divisor in factors:
+                    quotient = printed.text_of(factors[1 - factors.index(divisor)])
+                    claim = f"{printed.argument_text(divisor)} ∣ {printed.text_of(product)}"
+                    yield f"(⟨{quotient}, by grind⟩ : {claim})", product
+
+    def euclid_for_primes(self) -> Iterator[str]:
+        """Yield Euclid's lemma for a `p` with the divisors 1 and `p` alone: its gcd with `a` is one of them."""
+        claims = printed.split_at(self._target, ("∨",))
+        if len(claims) != 2:
+            return
+        first_claim, second_claim = printed.sides(claims[0], "∣"), printed.sides(claims[1], "∣")
+        if first_claim is None or second_claim is None or first_claim[0] != second_claim[0]:
+            return
+        prime, first, second = printed.argument_text(first_claim[0]), first_claim[1], second_claim[1]
+        a, b = printed.argument_text(first), printed.argument_text(second)
+        for name, type_ in self._types.items():
+            division = printed.split_at(type_, ("∣",))
+            wanted = [printed.stripped(first), printed.stripped(second)]
+            if len(division) != 2 or printed.factors(division[1]) != wanted:
+                continue
+            for divisors, fact in self._types.items():
+                if fact[:1] == ("∀",) and "∣" in fact and "∨" in fact and prime in fact:
+                    new = self._fresh("h")[0]
+                    cases = f"rcases {divisors} (Nat.gcd {prime} {a}) (Nat.gcd_dvd_left {prime} {a}) with {new} | {new}"
+                    common = f"exact Or.inl ({new} ▸ Nat.gcd_dvd_right {prime} {a})"
+                    rules = f"Nat.gcd_mul_right, Nat.gcd_mul_left, {new}"
+                    coprime = f"simpa [{rules}] using Nat.dvd_gcd (Nat.dvd_mul_right {prime} {b}) {name}"
+                    yield f"{cases} <;> first | {common} | exact Or.inr (by {coprime})"
+
+    def gcd_of_sums(self) -> Iterator[str]:
+        """Yield Euclid's step where a greatest common divisor is one with a sum: `gcd a (a + b) = gcd a b`."""
+        for place, token in enumerate(self._target):
+            numbers = application(self._target[place + 1 :])[:2] if token == "Nat.gcd" else []
+            if len(numbers) == 2 and len(numbers[0]) == 1 and {"+", numbers[0][0]} <= set(numbers[1]):
+                yield f"simp [Nat.gcd_rec {numbers[0][0]}]"
+
+
+def _coprime_numbers(type_: Tokens) -> tuple[Tokens, Tokens] | None:
+    """Return the numbers of `Nat.gcd a b = 1`; None for what says something else."""
+    sides = printed.sides(type_, "=")
+    if sides is None or sides[0][:1] != ("Nat.gcd",) or sides[1] != ("1",):
+        return None
+    numbers = application(sides[0][1:])
+    return (numbers[0], numbers[1]) if len(numbers) == 2 else None
+
+
+def _by_combination(smaller: Tokens, quotient: str, of_smaller: str, times: str, of_larger: str) -> str:
+    """Write that a divisor of two numbers divides 1, the difference of multiples of them."""
+    number, quotient = printed.argument_text(smaller), printed.argument_text(printed.tokens_of(quotient))
+    first = f"Nat.dvd_trans ({of_smaller}) (Nat.dvd_mul_right {number} {quotient})"
+    second = f"Nat.dvd_trans ({of_larger}) ⟨{times}, by grind⟩"
+    return f"exact Nat.eq_one_of_dvd_one ((Nat.dvd_add_right ({first})).mp ({second}))"
+
+
+def _with_remainder_one(divisor: Tokens, number: Tokens) -> str | None:
+    """Return `q` with `number = divisor * q + 1`, by long division; None where that is not what is left."""
+    remaining, by = polynomial(number), polynomial(divisor)
+    if not remaining or not by or remaining[()] < 1:
+        return None
+    remaining = Polynomial(remaining)
+    remaining[()] -= 1
+    remaining = +remaining
+    quotient = Polynomial()
+    # Any order of monomials that multiplication keeps will do; degree first is such a one.
+    leading = max(by, key=lambda monomial: (len(monomial), monomial))
+    for _ in range(MOST_DIVISIONS):
+        if not remaining:
+            return written(quotient)
+        highest = max(remaining, key=lambda monomial: (len(monomial), monomial))
+        part = divide(Polynomial({highest: remaining[highest]}), Polynomial({leading: by[leading]}))
+        if part is None:
+            return None
+        (factors, times), *_ = part.items()
+        quotient[factors] += times
+        for monomial, count in by.items():
+            remaining[tuple(sorted(monomial + factors))] -= count * times
+        if min(remaining.values()) < 0:
+            return None
+        remaining = +remaining
+    return None
+
+
+def _quotient(multiple: Tokens, divisor: Tokens) -> str | None:
+    """Return how often a monomial is in a polynomial; None where that does not come out even."""
+    sum_, monomial = polynomial(multiple), polynomial(divisor)
+    quotient = divide(sum_, monomial) if sum_ and monomial and len(monomial) == 1 else None
+    return None if quotient is None else written(quotient)
