@@ -248,8 +248,8 @@ class GoalSteps:
         if "^" in self._target:
             names.append("Nat.pow_succ")
         if self._is_applied_to_a_sum(functions):
-            # Of `f (m + n)` for `m + 1` a definition says something once it is `f (m + n + 1)`.
-            names.append("Nat.succ_add")
+            # Of `f (m + n)` for `m + 1` or `n + 1` a definition says something once it is `f (m + n + 1)`.
+            names += ["Nat.succ_add", "← Nat.add_assoc"]
         return in_list(names)
 
     def _is_applied_to_a_sum(self, functions: Sequence[str]) -> bool:

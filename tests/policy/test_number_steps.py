@@ -560,7 +560,7 @@ LARGER = """def larger : Nat → Nat → Nat
         (
             ITERATED,
             "{α : Type} (f : α → α) (m n : Nat) (x : α) : iterated f (m + n) x = iterated f n (iterated f m x)",
-            ["induction m generalizing n x <;> first | (simp_all [iterated, Nat.succ_add]"],
+            ["induction m generalizing n x <;> first | (simp_all [iterated, Nat.succ_add"],
         ),
         (EVEN, "(n : Nat) (h : Ev n) : ∃ k, n = 2 * k", ["exact ⟨n / 2, by induction h <;> omega⟩"]),
         (EVEN, "(k : Nat) : Ev (2 * k)", ["induction k <;> simp_all [Nat.mul_add, Ev.zero, Ev.add_two]"]),
