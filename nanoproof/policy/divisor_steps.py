@@ -53,6 +53,7 @@ class DivisorSteps:
         yield from self.gcd_of_sums()
         yield from self.greatest()
         yield from self.prime_factors()
+        yield from self.common_factors()
 
     def in_gcds(self) -> Iterator[str]:
         """Yield what writes `Nat.Coprime a b` as `Nat.gcd a b = 1`, of which the lemmas of the library are."""
@@ -109,25 +110,51 @@ class DivisorSteps:
         numbers = _coprime_numbers(self._target)
         if numbers is None:
             return
-        new = self._fresh("h")[0]
-        known = []
-        for type_ in self._types.values():
-            fact = printed.read_fact(type_)
-            if fact.arguments:
-                known.append(_coprime_numbers(fact.conclusion) or ((), ()))
-        for place, lemma in enumerate((_COPRIME_PRODUCT_LEFT, _COPRIME_PRODUCT)):
-            base_and_exponent = printed.split_at(numbers[place], ("^",))
-            is_product = len(printed.factors(numbers[place])) > 1 or len(base_and_exponent) == 2
-            if is_product and not any("*" in fact[place] for fact in known):
-                yield f"have {new} : {lemma}"
+        new, k = self._fresh("h", "k")
         first, second = numbers
-        powers = printed.split_at(second, ("^",))
-        for left, right in self._coprime:
-            if len(powers) == 2 and printed.stripped(powers[0]) == right and left != first:
-                # Of `gcd (a ^ m) (b ^ n)` the induction over `m` needs this one.
-                k = self._fresh("k")[0]
-                claim = f"∀ {k}, Nat.gcd {printed.argument_text(left)} ({printed.argument_text(right)} ^ {k}) = 1"
-                yield f"have {new} : {claim} := by intro {k} <;> induction {k} <;> simp_all [Nat.pow_succ]"
+        of_products, of_powers = self._known_lemmas()
+        base_and_exponent = printed.split_at(second, ("^",))
+        is_power = len(base_and_exponent) == 2
+        if of_products[0] is None and len(printed.factors(first)) > 1:
+            yield f"have {new} : {_COPRIME_PRODUCT_LEFT}"
+        if of_products[1] is None and (is_power or len(printed.factors(second)) > 1):
+            yield f"have {new} : {_COPRIME_PRODUCT}"
+        elif of_products[1] is not None and len(printed.factors(second)) > 1:
+            yield f"apply {of_products[1]}"
+        if of_powers is None and of_products[1] is not None and is_power:
+            by_induction = f"by intro x y {k} h <;> induction {k} <;> simp_all [Nat.pow_succ]"
+            yield f"have {new} : ∀ x y {k}, Nat.gcd x y = 1 → Nat.gcd x (y ^ {k}) = 1 := {by_induction}"
+        elif of_powers is not None:
+            yield from self._by_powers(of_powers, first, base_and_exponent[0])
+
+    def _by_powers(self, lemma: str, first: Tokens, base: Tokens) -> Iterator[str]:
+        """Yield what is left of `gcd (a ^ m) (b ^ n) = 1` by the lemma on powers, once for each of them."""
+        of_first = printed.split_at(first, ("^",))
+        for (left, right), name in self._coprime.items():
+            wanted = {printed.stripped(of_first[0]), printed.stripped(base)}
+            if {left, right} != wanted:
+                continue
+            proof = name if printed.stripped(base) == right else f"((Nat.gcd_comm _ _).trans {name})"
+            if len(of_first) == 2:
+                turned = name if printed.stripped(base) == left else f"((Nat.gcd_comm _ _).trans {name})"
+                proof = f"((Nat.gcd_comm _ _).trans ({lemma} _ _ _ {turned}))"
+            yield f"exact {lemma} _ _ _ {proof}"
+
+    def _known_lemmas(self) -> tuple[list[str | None], str | None]:
+        """Return the hypotheses that are the lemmas on products, on the left and on the right, and that on powers."""
+        of_products: list[str | None] = [None, None]
+        of_powers = None
+        for name, type_ in self._types.items():
+            fact = printed.read_fact(type_)
+            numbers = _coprime_numbers(fact.conclusion) if fact.premises else None
+            if numbers is None:
+                continue
+            for place, number in enumerate(numbers):
+                if "*" in number:
+                    of_products[place] = name
+            if "^" in numbers[1]:
+                of_powers = name
+        return of_products, of_powers
 
     def greatest(self) -> Iterator[str]:
         """Yield that a number which divides another is their gcd, where it is to be 1: `a ∣ b ^ n`."""
@@ -136,6 +163,18 @@ class DivisorSteps:
             division = printed.sides(type_, "∣")
             if division is not None and sides == (division[0], ("1",)):
                 yield f"refine (Nat.gcd_eq_left {name}).symm.trans ?_ <;> clear {name}"
+
+    def common_factors(self) -> Iterator[str]:
+        """Yield what writes `c * a - c * b` as `c * (a - b)`, in a hypothesis or the goal."""
+        for name, type_ in (("", self._target), *self._types.items()):
+            division = printed.sides(type_, "∣")
+            terms = printed.split_at(division[1], ("-",)) if division is not None else []
+            if len(terms) != 2:
+                continue
+            first, second = printed.factors(terms[0]), printed.factors(terms[1])
+            lemma = "Nat.mul_sub" if first[0] == second[0] else "Nat.sub_mul"
+            if len(first) == len(second) == 2 and (first[0] == second[0] or first[1] == second[1]):
+                yield f"rw [← {lemma}]{f' at {name}' if name else ''}"
 
     def prime_factors(self) -> Iterator[str]:
         """Yield the induction by which a prime divides a factor of a power, or of what a function multiplies."""

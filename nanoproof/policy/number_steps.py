@@ -204,6 +204,11 @@ class NumberSteps:
                     continue
                 larger = sides[1][0]
                 if larger in self._numbers and larger not in sides[0]:
+                    if relation == "≤" and (larger, "-", sides[0][0]) in zip(
+                        self._target, self._target[1:], self._target[2:]
+                    ):
+                        # Of `t (n - m)` the induction is over the rest, once it is `t k`.
+                        yield f"obtain ⟨{k}, rfl⟩ := {lemma} {name} <;> simp only [Nat.add_sub_cancel_left]"
                     yield f"obtain ⟨{k}, rfl⟩ := {lemma} {name}"
 
     def solutions(self, variable: str, body: Tokens) -> Iterator[str]:

@@ -185,11 +185,11 @@ class RecursionSteps:
         yield "simp only [List.filter]"
 
     def bounded_inductions(self, rules: Sequence[str]) -> Iterator[str]:
-        """Yield inductions over `h : a ≤ n`: from `a` on, by steps of one."""
+        """Yield inductions over `h : a ≤ n`, which `a < n` is as well: from the first number on, by steps of one."""
         if self._in_induction:
             return
         for name, type_ in reversed(tuple(self._types.items())):
-            sides = printed.sides(type_, "≤")
+            sides = printed.sides(type_, "≤") or printed.sides(type_, "<")
             if sides is None or len(sides[1]) != 1:
                 continue
             larger = sides[1][0]

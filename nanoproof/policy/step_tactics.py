@@ -371,13 +371,21 @@ class _Enumeration:
         yield from later
 
     def _generalizable(self, variable: str) -> list[str]:
-        """Return the other variables of the goal that no hypothesis is about but those that follow from the first."""
+        """Return the other variables of the goal for any values of which an induction may be made.
+
+        Of what a fact for all numbers is about, such as the `m` of `∀ n, t (n + 1) = t n + f (m + n)`, the induction's
+        hypothesis would have that fact as a premise.
+        """
         names = []
+        in_facts: set[str] = set()
+        for type_ in self._types.values():
+            if type_[:1] == ("∀",):
+                in_facts |= set(type_) - printed.bound_names(type_)
         for name, type_ in self._types.items():
             # Of `α : Type` there may be elements, such as the start of an iterated function.
             is_data = self._definitions.inductive(type_) is not None and not printed.is_proposition(type_)
             is_element = len(type_) == 1 and self._types.get(type_[0], ())[:1] == ("Type",)
-            if name != variable and name in self._mentioned and (is_data or is_element):
+            if name != variable and name in self._mentioned and (is_data or is_element) and name not in in_facts:
                 names.append(name)
         return names
 
