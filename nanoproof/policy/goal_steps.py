@@ -218,10 +218,16 @@ class GoalSteps:
                     others.remove(function)
                     simp = f"simp_all{in_list(others)}"
                     yield f"{induction} <;> {simp} <;> unfold {function} <;> split <;> {simp}"
-            _, _, generalized = induction.partition(" generalizing ")
-            if functions and generalized and " " not in generalized:
-                # A function of two arguments that recurses on both, such as a maximum.
-                yield f"{induction} <;> cases {generalized} <;> first | (simp_all{names} <;> omega) | grind{names}"
+            others = induction.partition(" generalizing ")[2].split()
+            lists = [name for name in others if self._types[name][:1] == ("List",)]
+            if functions and len(others) == 1:
+                lists = others
+            elif len(lists) > 1:
+                lists = self._compared_with(induction.split()[1], lists)
+            if len(lists) == 1:
+                # A function of two arguments that recurses on both, such as a maximum, or an equation of two lists.
+                cases = f"first | (simp_all{names} <;> first | omega | grind) | grind{names}"
+                yield f"{induction} <;> cases {lists[0]} <;> {cases}"
             if rules:
                 yield f"{induction} <;> grind [{', '.join([*defined, *rules])}]"
         yield from self._of_booleans()
@@ -230,6 +236,16 @@ class GoalSteps:
             splits = " <;> ".join(f"cases {name}" for name in finite)
             yield f"{splits} <;> rfl"
             yield f"{splits} <;> simp_all{names}"
+
+    def _compared_with(self, variable: str, lists: Sequence[str]) -> list[str]:
+        """Return the lists of which a hypothesis says something beside a variable alone: `a.length = c.length`."""
+        compared: list[str] = []
+        for _, type_ in self._newest:
+            mentioned = printed.mentioned(type_)
+            beside = [name for name in lists if name in mentioned]
+            if variable in mentioned and len(beside) == 1:
+                compared = beside
+        return compared
 
     def _finite(self) -> list[str]:
         """Return the variables of the goal whose types are so many constants and no more."""

@@ -320,7 +320,7 @@ LARGER = """def larger : Nat → Nat → Nat
         (
             LARGER,
             "(n m : Nat) : n ≤ larger n m",
-            ["induction n generalizing m <;> cases m <;> first | (simp_all [larger] <;> omega) | grind [larger]"],
+            ["induction n generalizing m <;> cases m <;> first | (simp_all [larger] <;> first | omega"],
         ),
         (
             REPEATED,
@@ -420,7 +420,7 @@ LARGER = """def larger : Nat → Nat → Nat
         (
             CHOICES,
             "(n k : Nat) (h : n < k) : choices n k = 0",
-            ["induction n generalizing k <;> cases k <;> first | (simp_all [choices] <;> omega) | grind [choices]"],
+            ["induction n generalizing k <;> cases k <;> first | (simp_all [choices] <;> first | omega"],
         ),
         ("", "(n : Nat) : Nat.gcd (4 * n + 3) (2 * n + 1) = 1", ["exact Nat.eq_one_of_dvd_one"]),
         ("", "(a b x y : Nat) (h : a * x = b * y + 1) : Nat.gcd a b = 1", ["exact Nat.eq_one_of_dvd_one"]),
@@ -804,6 +804,22 @@ inductive Rising : List Nat → Prop where
             "(w : List Nat → List Nat → List Nat) (h0 : ∀ m, w [] m = m) "
             "(h1 : ∀ x l m, w (x :: l) m = x :: w m l) (l m : List Nat) : (w l m).length = l.length + m.length",
             ["induction l generalizing m <;> cases m <;> first"],
+        ),
+        (
+            "",
+            "(α β : Type) (f : α → β) (hf : ∀ x y, f x = f y → x = y) (l m : List α) (h : l.map f = m.map f) : l = m",
+            ["induction l generalizing m <;> cases m <;> first"],
+        ),
+        (
+            "",
+            "(α : Type) (a b c d : List α) (hl : a.length = c.length) (h : a ++ b = c ++ d) : a = c ∧ b = d",
+            ["induction a generalizing b c d <;> cases c <;> first"],
+        ),
+        (
+            "",
+            "(s t f : Nat → Nat) (m n : Nat) (h0 : t 0 = 0) (hs : ∀ n, s (n + 1) = s n + f n) "
+            "(ht : ∀ n, t (n + 1) = t n + f (m + n)) (h : m ≤ n) : s n = s m + t (n - m)",
+            ["obtain ⟨k, rfl⟩ := Nat.exists_eq_add_of_le h <;> simp only", "induction k <;> first"],
         ),
         # What has no common divisor with factors has none with their product, nor with powers.
         (
