@@ -49,11 +49,14 @@ class DivisorSteps:
         yield from self.coprime_products()
         yield from self.divisors_of_one()
         yield from self.euclid()
+        yield from self.products_of_coprime()
         yield from self.euclid_for_primes()
         yield from self.gcd_of_sums()
         yield from self.greatest()
         yield from self.prime_factors()
         yield from self.common_factors()
+        yield from self.sums_of_multiples()
+        yield from self.at_small_divisors()
 
     def in_gcds(self) -> Iterator[str]:
         """Yield what writes `Nat.Coprime a b` as `Nat.gcd a b = 1`, of which the lemmas of the library are."""
@@ -176,6 +179,41 @@ class DivisorSteps:
             if len(first) == len(second) == 2 and (first[0] == second[0] or first[1] == second[1]):
                 yield f"rw [← {lemma}]{f' at {name}' if name else ''}"
 
+    def sums_of_multiples(self) -> Iterator[str]:
+        """Yield that a number divides a sum each of whose summands has a factor which it divides, as a gcd does both.
+
+        Of products with the same first factor the rest is compared: `a * b ∣ a * k`.
+        """
+        sides = printed.sides(self._target, "∣")
+        if sides is None:
+            return
+        divided: dict[Tokens, str] = {sides[0]: f"(Nat.dvd_refl {printed.argument_text(sides[0])})"}
+        numbers = application(sides[0][1:]) if sides[0][:1] == ("Nat.gcd",) else []
+        if len(numbers) == 2:
+            texts = f"{printed.argument_text(numbers[0])} {printed.argument_text(numbers[1])}"
+            divided[numbers[1]] = f"(Nat.gcd_dvd_right {texts})"
+            divided[numbers[0]] = f"(Nat.gcd_dvd_left {texts})"
+        for name, type_ in self._types.items():
+            division = printed.sides(type_, "∣")
+            if division is not None and division[0] == sides[0]:
+                divided[division[1]] = name
+        proof = _of_summands(sides[1], divided)
+        if proof is not None and sides[1] not in divided:
+            yield f"exact {proof}"
+        factors = [printed.factors(sides[0]), printed.factors(sides[1])]
+        if min(map(len, factors)) == 2 and factors[0][0] == factors[1][0]:
+            yield f"refine Nat.mul_dvd_mul_left {printed.argument_text(factors[0][0])} ?_"
+
+    def at_small_divisors(self) -> Iterator[str]:
+        """Yield what a prime number is not divided by: of `∀ d, d ∣ p → ..` the cases of 2 and 3."""
+        first, second = self._fresh("h", "h")
+        for name, type_ in self._types.items():
+            fact = printed.read_fact(type_)
+            premise = printed.sides(fact.premises[0].type, "∣") if len(fact.premises) == 1 else None
+            is_about_divisors = premise is not None and premise[0] in [(variable,) for variable in fact.names]
+            if is_about_divisors and len(fact.names) == 1 and "%" in self._target:
+                yield f"have {first} := {name} 2 <;> have {second} := {name} 3 <;> omega"
+
     def prime_factors(self) -> Iterator[str]:
         """Yield the induction by which a prime divides a factor of a power, or of what a function multiplies."""
         divides_a_factor = False
@@ -235,6 +273,29 @@ class DivisorSteps:
                         multiple = f"Nat.dvd_mul_left {printed.argument_text(divisor)} {printed.argument_text(wanted)}"
                     yield f"simpa [{rules}] using Nat.dvd_gcd ({multiple}) {name}"
 
+    def products_of_coprime(self) -> Iterator[str]:
+        """Yield that the product of two coprime numbers divides what both divide: the quotient by one of them."""
+        sides = printed.sides(self._target, "∣")
+        factors = printed.factors(sides[0]) if sides is not None else []
+        if sides is None or len(factors) != 2 or len(sides[1]) != 1:
+            return
+        first, second = factors
+        by_divisor: dict[Tokens, str] = {}
+        for name, type_ in self._types.items():
+            division = printed.sides(type_, "∣")
+            if division is not None and division[1] == sides[1]:
+                by_divisor[division[0]] = name
+        coprime = self._coprime.get((second, first))
+        a, b = printed.argument_text(first), printed.argument_text(second)
+        if (first, second) in self._coprime:
+            coprime = f"Nat.gcd_comm {b} {a}, {self._coprime[first, second]}"
+        if coprime is not None and first in by_divisor and second in by_divisor:
+            k = self._fresh("k")[0]
+            rules = f"Nat.gcd_mul_right, Nat.gcd_mul_left, {coprime}"
+            both = f"Nat.dvd_gcd (Nat.dvd_mul_right {b} {k}) {by_divisor[second]}"
+            quotient = f"obtain ⟨{k}, rfl⟩ := {by_divisor[first]}"
+            yield f"{quotient} <;> exact Nat.mul_dvd_mul_left {a} (by simpa [{rules}] using {both})"
+
     def _multiples_of(self, divisor: Tokens) -> Iterator[tuple[str, Tokens]]:
         """Yield proofs that a number divides another: hypotheses, and equations such as `a * x = b * y`."""
         for name, type_ in self._types.items():
@@ -288,6 +349,30 @@ def _coprime_numbers(type_: Tokens) -> tuple[Tokens, Tokens] | None:
         return None
     numbers = application(sides[0][1:])
     return (numbers[0], numbers[1]) if len(numbers) == 2 else None
+
+
+def _of_summands(term: Tokens, divided: Mapping[Tokens, str]) -> str | None:
+    """Write that a number divides a term, by proofs that it divides some factor of each summand; None where not."""
+    term = printed.stripped(term)
+    if term in divided:
+        return divided[term]
+    summands = printed.split_at(term, ("+",))
+    if len(summands) > 1:
+        proofs = [_of_summands(summand, divided) for summand in summands]
+        proof = proofs[0]
+        for other in proofs[1:]:
+            proof = None if proof is None or other is None else f"(Nat.dvd_add {proof} {other})"
+        return proof
+    factors = printed.split_at(term, ("*",))
+    if len(factors) < 2 or not printed.is_term(term):
+        return None
+    last = printed.stripped(factors[-1])
+    others = printed.stripped(term[: len(term) - len(factors[-1]) - 1])
+    for part, rest, side in ((others, last, "right"), (last, others, "left")):
+        proof = _of_summands(part, divided)
+        if proof is not None:
+            return f"(Nat.dvd_mul_{side}_of_dvd {proof} {printed.argument_text(rest)})"
+    return None
 
 
 def _by_combination(smaller: Tokens, quotient: str, of_smaller: str, times: str, of_larger: str) -> str:

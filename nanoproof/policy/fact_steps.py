@@ -10,6 +10,7 @@ from itertools import chain
 
 from nanoproof.policy import printed_types as printed
 from nanoproof.policy.number_steps import NUMBERS
+from nanoproof.policy.polynomials import is_numeral
 from nanoproof.policy.printed_types import Argument, Fact, Tokens
 from nanoproof.policy.recursion_steps import in_list
 from nanoproof.policy.statement_definitions import KNOWN, Definitions, application
@@ -17,6 +18,8 @@ from nanoproof.policy.statement_definitions import KNOWN, Definitions, applicati
 _BY_INDUCTION = "by intro {names} <;> induction {over} <;> grind"
 _DIAGONALS: dict[Tokens, str] = {("Prop",): "¬ {value}", ("Nat",): "{value} + 1", ("ℕ",): "{value} + 1"}
 """What differs from a value of each type."""
+_MODULI = (3, 2, 4, 5)
+"""Remainders by these are what exercises about reachable numbers keep."""
 
 
 class FactSteps:
@@ -243,6 +246,29 @@ class FactSteps:
                     yield f"{fact} <;> cases {empty[0][0]} <;> simp_all <;> omega"
                 yield fact
 
+    def _moved(self, type_: Tokens) -> str | None:
+        """Return a function of the context from a type to itself, of which Lawvere's theorem finds a fixed point."""
+        for name, of_function in self._newest:
+            if of_function == (*type_, "→", *type_):
+                return f"{name} ({{value}})"
+        return None
+
+    def invariants(self, definitions: Definitions) -> Iterator[str]:
+        """Yield that a predicate by rules does not hold of a numeral: its rules never give such a remainder."""
+        inductive = definitions.predicate(self._target[1:]) if self._target[:1] == ("¬",) else None
+        arguments = application(self._target[2:])
+        if inductive is None or len(arguments) != 1 or not is_numeral(arguments[0]):
+            return
+        n, holds = self._fresh("n", "h")
+        numeral = int(arguments[0][0])
+        ways = []
+        for modulus in _MODULI:
+            by_rules = f"by induction {holds} <;> omega : {n} % {modulus} ≠ {numeral % modulus}"
+            claim = f"fun {n} ({holds} : {inductive.name} {n}) => ({by_rules})"
+            ways.append(f"exact fun {holds} => ({claim}) {numeral} {holds} rfl")
+        for pair in zip(ways[::2], ways[1::2]):
+            yield f"first | {' | '.join(pair)}"
+
     def diagonal(self) -> Iterator[str]:
         """Yield the contradiction where a hypothesis says that each function on a type has a number, or name, of it."""
         x, a, ha, new = self._fresh("x", "a", "ha", "h")
@@ -252,7 +278,7 @@ class FactSteps:
                 continue
             function = fact.arguments[0]
             bound, body = printed.read_binders(fact.conclusion[1:])
-            differs = _DIAGONALS.get(function.type[-1:])
+            differs = _DIAGONALS.get(function.type[-1:]) or self._moved(function.type[-1:])
             if len(bound) != 1 or "→" not in function.type or differs is None:
                 continue
             # `f a = p`, or at each value: `∀ x, f a x ↔ p x`.
@@ -271,7 +297,8 @@ class FactSteps:
             head = printed.text_of(listed[: -1 - len(values)])
             other = differs.format(value=f"{head} {x} {x}")
             value = f"{ha} {a}" if values else f"congrFun {ha} {a}"
-            yield f"obtain ⟨{a}, {ha}⟩ := {name} (fun {x} => {other}) <;> have {new} := {value} <;> grind"
+            ends = f"exact ⟨_, {new}.symm⟩" if self._target[:1] == ("∃",) else "grind"
+            yield f"obtain ⟨{a}, {ha}⟩ := {name} (fun {x} => {other}) <;> have {new} := {value} <;> {ends}"
 
 
 def _of_appended(

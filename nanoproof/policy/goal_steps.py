@@ -102,6 +102,10 @@ class GoalSteps:
                     yield f"refine ⟨{name}, ?_⟩"
         if bound and bound[0].type in ((), *NUMBERS):
             yield from self._numbers.larger()
+            for name, type_ in self._newest:
+                # The factor of `f n = c * n` is `f 1`.
+                if name in body and type_ in (("Nat", "→", "Nat"), ("ℕ", "→", "ℕ")):
+                    yield f"refine ⟨{name} 1, ?_⟩"
 
     def _filled_in(self) -> Iterator[str]:
         """Yield hypotheses that say what the goal leaves open, such as `R a ?b`; no solver chooses what that is."""

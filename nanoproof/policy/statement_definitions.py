@@ -14,6 +14,7 @@ _BY_TWO = re.compile(r"\|[^|]*?\+ ?2\b[^|]*?=>|\.succ\.succ\b")
 """A case of a definition that says a value by those of the two numbers before."""
 _CASES = re.compile(r"\n\s*\||:=")
 _RULES = re.compile(r"\bwhere\b|\||:=")
+_NAME = re.compile(rf"(?<![\w.'«»]){ATOM}(?:\.{ATOM})*")
 _CONSTRUCTOR = re.compile(rf"\|\s*(?P<name>{ATOM})(?P<rest>[^|]*)")
 
 
@@ -91,10 +92,13 @@ class Definitions:
         recursive_places: list[tuple[str, int]] = []
         texts: dict[str, str] = {}
         masked = mask(source)
-        for declaration in declarations(source):
-            if declaration.keyword in ("def", "abbrev"):
+        declared = [each for each in declarations(source) if each.keyword in ("def", "abbrev", "inductive")]
+        names = {declaration.full_name for declaration in declared}
+        for declaration in declared:
+            if declaration.keyword != "inductive":
                 functions.append(declaration.full_name)
-                text = texts[declaration.full_name] = masked[declaration.head_end : declaration.end]
+                written = masked[declaration.head_end : declaration.end]
+                text = texts[declaration.full_name] = _with_full_names(written, declaration.full_name, names)
                 proposition = _read_proposition(declaration.full_name, text)
                 if proposition is not None:
                     propositions.append(proposition)
@@ -109,8 +113,9 @@ class Definitions:
                     recursive_places.append((declaration.full_name, place))
                 if "if" in printed.tokens_of(text):
                     conditional.append(declaration.full_name)
-            elif declaration.keyword == "inductive":
-                text = masked[declaration.start : declaration.end]
+            else:
+                written = masked[declaration.start : declaration.end]
+                text = _with_full_names(written, declaration.full_name, names)
                 inductives.append(_read_inductive(declaration.full_name, text))
         types = (*inductives, *KNOWN)
         helpers = _helpers(texts, dict(recursive_places))
@@ -191,6 +196,26 @@ class Definitions:
             if type_[:1] == (inductive.name,) and inductive.is_predicate:
                 return inductive
         return None
+
+
+def _with_full_names(text: str, name: str, names: Container[str]) -> str:
+    """Write what a declaration mentions as Lean prints it: inside of `namespace Own`, `Tree` is `Own.Tree`.
+
+    `names` are all that the source declares. Constructors, and values behind a dot, keep the names that they have.
+    """
+    namespaces = [name]
+    while "." in namespaces[-1]:
+        namespaces.append(namespaces[-1].rpartition(".")[0])
+
+    def full(match: re.Match[str]) -> str:
+        if text[: match.start()].rstrip().endswith("|"):
+            return match[0]  # a constructor, declared or in a pattern
+        for namespace in namespaces:
+            if f"{namespace}.{match[0]}" in names:
+                return f"{namespace}.{match[0]}"
+        return match[0]
+
+    return _NAME.sub(full, text)
 
 
 def _read_inductive(name: str, text: str) -> Inductive:

@@ -106,6 +106,7 @@ class _Enumeration:
                 *certificates.quotient_with_remainder(),
                 *numbers.parts_of_modulus(),
                 *products.ordered(),
+                *facts.invariants(definitions),
                 *products.means(),
                 *recursions.power_inductions(),
             ],

@@ -870,6 +870,50 @@ inductive Rising : List Nat → Prop where
             "(h : ∀ x y, p ∣ x * y → p ∣ x ∨ p ∣ y) (h2 : p ∣ f n) : p ≤ n",
             ["induction n <;> grind [Nat.pow_succ, Nat.dvd_one, Nat.le_of_dvd]"],
         ),
+        (
+            "",
+            "(a b c : Nat) (hab : Nat.gcd a b = 1) (ha : a ∣ c) (hb : b ∣ c) : a * b ∣ c",
+            ["obtain ⟨k, rfl⟩ := ha <;> exact Nat.mul_dvd_mul_left a"],
+        ),
+        ("", "(a b x y : Nat) : Nat.gcd a b ∣ x * a + y * (b * x)", ["exact (Nat.dvd_add (Nat.dvd_mul_left_of_dvd"]),
+        (
+            "def Prime2 (p : Nat) : Prop := 2 ≤ p ∧ ∀ d, d ∣ p → d = 1 ∨ d = p\n",
+            "(p : Nat) (hp : Prime2 p) (h : 3 < p) : p % 6 = 1 ∨ p % 6 = 5",
+            ["obtain ⟨h1, h2⟩ := hp", "have h3 := h2 2 <;> have h4 := h2 3 <;> omega"],
+        ),
+        # What rules never reach, a fixed point by the diagonal, and the factor of an additive function.
+        (
+            """inductive Reached : Nat → Prop where
+  | one : Reached 1
+  | double {n : Nat} : Reached n → Reached (2 * n)
+  | more {n : Nat} : Reached n → Reached (n + 3)
+""",
+            ": ¬Reached 30",
+            ["first | exact fun h => (fun n (h : Reached n) => (by induction h <;> omega : n % 3 ≠ 0)) 30 h rfl"],
+        ),
+        (
+            "",
+            "{α β : Type} (e : α → α → β) (h : ∀ g : α → β, ∃ a, ∀ x, e a x = g x) (t : β → β) : ∃ b, t b = b",
+            ["obtain ⟨a, ha⟩ := h (fun x => t (e x x))"],
+        ),
+        (
+            "",
+            "(f : Nat → Nat) (h : ∀ x y, f (x + y) = f x + f y) : ∃ c, ∀ n, f n = c * n",
+            ["have h1 := h 0 0", "refine ⟨f 1, ?_⟩", "solver intro n <;> induction n <;> grind"],
+        ),
+        # In a namespace types and functions are written by their last names.
+        (
+            """namespace Own
+inductive Twig where
+  | tip : Twig
+  | bud : Twig → Twig
+def Twig.turn : Twig → Twig
+  | tip => tip
+  | bud t => bud t.turn
+""",
+            "(t : Twig) : t.turn = t",
+            ["induction t <;> first | (simp_all [Own.Twig.turn]"],
+        ),
         # The last of the numbers up to `n + 1`, and the lengths of lists that are equal.
         (
             "",
