@@ -166,27 +166,23 @@ def make_rules(
     name: str, proof: Expr, type_: Expr, level_params: tuple[str, ...] = (), symm: bool = False
 ) -> Iterator[Rule]:
     """Yield the rules that a closed (but for locals) proof of a statement gives; none where they would be useless."""
-    types: list[Expr] = []
-    while isinstance(type_, Pi):
-        types.append(type_.type)
-        # Arguments stay loose variables, so a rule is made once for all its uses and matched without metavariables.
-        proof = App(lift(proof, 1), BVar(0))
-        type_ = type_.body
-    yield from _rules(name, tuple(types), proof, type_, level_params, symm)
+    yield from _rules(name, (), proof, type_, level_params, symm)
 
 
 def _rules(
     name: str, types: tuple[Expr, ...], proof: Expr, body: Expr, level_params: tuple[str, ...], symm: bool
 ) -> Iterator[Rule]:
+    while isinstance(body, Pi):
+        types = (*types, body.type)
+        # Arguments stay loose variables, so a rule is made once for all its uses and matched without metavariables.
+        proof = App(lift(proof, 1), BVar(0))
+        body = body.body
     fn, args = get_app_fn_args(body)
     head, levels = (fn.name, fn.levels) if isinstance(fn, Const) else ("", ())
     shape = (head, len(args))
     if shape == ("And", 2):
         for projection, part in (("And.left", args[0]), ("And.right", args[1])):
             half = mk_app(Const(projection), args[0], args[1], proof)
-            # Under a conjunction a quantified part would need arguments of its own.
-            if isinstance(part, Pi):
-                continue
             yield from _rules(name, types, half, part, level_params, symm)
         return
     kind: Kind

@@ -71,6 +71,15 @@ def test_hypotheses_that_are_propositions():
     assert proves("(p q : Prop) (h : p ∧ q) : q", "simp [*]")
 
 
+def test_each_part_of_a_conjunction_is_a_rule_also_behind_quantifiers():
+    """As Lean's `preprocess` of simp theorems takes them apart."""
+    assert proves("(p : Nat) (f : Nat → Nat) (h : p = 1 ∧ ∀ x, f x = x) : f 3 = 3", "simp [h]")
+    assert proves("(f : Nat → Nat) (g : Nat → Nat → Nat) (h : ∀ x, f x = x ∧ ∀ y, g y x = f x) : g 2 3 = 3", "simp [h]")
+    assert proves(
+        "(f : List Nat → Nat) (l : List Nat) (h : f l = 1 ∧ ∀ x, f (x :: l) = 2) : ∀ y, f (y :: l) = 2", "simp_all"
+    )
+
+
 def test_conditional_rules_fire_when_the_condition_simplifies_to_true():
     statement = "(f : Nat → Nat) (h : ∀ x, 0 < x → f x = 0) : f 3 = 0"
     assert proves(statement, "simp [h]")

@@ -5,6 +5,7 @@ hypothesis `a ∣ b`. Recursive definitions ask for an induction whose cases `si
 and most of what a textbook asks about trees and lists is proved by it.
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from nanoproof.policy import printed_types as printed
@@ -176,8 +177,10 @@ class GoalSteps:
         if not recurs or printed.in_induction(dict(self._newest)):
             return
         names = self._rewritten_with(functions)
+        x = self._fresh("x")[0]
         for variable, type_ in self._newest:
-            if type_ not in NUMBERS or not _is_about(self._target, variable):
+            is_list = type_[:1] == ("List",)
+            if not (is_list or type_ in NUMBERS) or not _is_about(self._target, variable):
                 continue
             # `h : 0 < n` is a premise of the claim: it is shown for each number that it holds of.
             premises: list[str] = []
@@ -187,10 +190,18 @@ class GoalSteps:
                     premises.insert(0, name)
                     claim = printed.joined("→", [premise, claim])
             following = printed.instance(claim, {variable: (variable, "+", "1")})
-            step = f"refine (?_ : {printed.text_of(printed.joined('∧', [claim, following]))}).1"
+            both = printed.text_of(printed.joined("∧", [claim, following]))
+            if is_list:
+                # `l.length` is one token, of which `l` is a part.
+                text = printed.text_of(printed.in_brackets(claim))
+                longer = re.sub(rf"(?<![\w.']){re.escape(variable)}(?![\w'])", f"({x} :: {variable})", text)
+                both = f"{text} ∧ ∀ {x}, {longer}"
+            step = f"refine (?_ : {both}).1"
             if premises:
                 step = f"revert {' '.join(premises)} <;> {step}"
-            yield f"{step} <;> induction {variable} <;> first | (simp_all{names} <;> omega) | grind{names}"
+            # What is left for each `x` does not depend on it, but `omega` takes no `∀`.
+            arithmetic = "intros <;> omega" if is_list else "omega"
+            yield f"{step} <;> induction {variable} <;> first | (simp_all{names} <;> {arithmetic}) | grind{names}"
             yield step
 
     def closing(self, functions: Sequence[str], inductions: Sequence[str]) -> Iterator[str]:

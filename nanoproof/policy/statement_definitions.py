@@ -10,8 +10,8 @@ from nanoproof.lean.lexical import ATOM, OPENING, mask
 from nanoproof.policy import printed_types as printed
 from nanoproof.policy.printed_types import Argument, Fact, Tokens
 
-_BY_TWO = re.compile(r"\|[^|]*?\+ ?2\b[^|]*?=>|\.succ\.succ\b")
-"""A case of a definition that says a value by those of the two numbers before."""
+_BY_TWO = re.compile(r"\|[^|]*?\+ ?2\b[^|]*?=>|\.succ\.succ\b|\|[^|=]*?::[^|=]*?::[^|=]*?=>")
+"""A case of a definition that says a value by those of the two numbers before, or of a list without its first two."""
 _CASES = re.compile(r"\n\s*\||:=")
 _RULES = re.compile(r"\bwhere\b|\||:=")
 _NAME = re.compile(rf"(?<![\w.'«»]){ATOM}(?:\.{ATOM})*")
@@ -59,12 +59,12 @@ class Proposition:
 class Definitions:
     """What a statement brings along: its own functions, and its inductive types with those of Lean.
 
-    `propositions` are those functions whose values are one proposition each, `by_two` those that recur on `n + 2`, and
-    `conditional` those that have an `if`. `signatures` are what each function takes and gives, as far as they are read;
-    `appends` says whether any of them puts lists together. `recursive_places` are which of its explicit arguments a
-    function recurs on. `helpers` are those by cases that do not recur, each with the functions that call it, and
-    `nested` those with a pattern inside of another, as in `| plus (num 0) b => ..`. `stated` are those functions that
-    are variables of the context, each with the hypotheses that are its equations.
+    `propositions` are those functions whose values are one proposition each, `by_two` those that recur on `n + 2` or
+    `x :: y :: l`, and `conditional` those that have an `if`. `signatures` are what each function takes and gives, as
+    far as they are read; `appends` says whether any of them puts lists together. `recursive_places` are which of its
+    explicit arguments a function recurs on. `helpers` are those by cases that do not recur, each with the functions
+    that call it, and `nested` those with a pattern inside of another, as in `| plus (num 0) b => ..`. `stated` are
+    those functions that are variables of the context, each with the hypotheses that are its equations.
     """
 
     functions: tuple[str, ...] = ()

@@ -901,6 +901,16 @@ inductive Rising : List Nat → Prop where
             "(f : Nat → Nat) (h : ∀ x y, f (x + y) = f x + f y) : ∃ c, ∀ n, f n = c * n",
             ["have h1 := h 0 0", "refine ⟨f 1, ?_⟩", "solver intro n <;> induction n <;> grind"],
         ),
+        # A list without its first two elements.
+        (
+            """def alternate {α : Type} : List α → List α
+  | [] => []
+  | [x] => [x]
+  | x :: _ :: l => x :: alternate l
+""",
+            "{α : Type} (l : List α) : (alternate l).length = (l.length + 1) / 2",
+            ["refine (?_ : ((alternate l).length = (l.length + 1) / 2) ∧ ∀ x, ((alternate (x :: l)).length ="],
+        ),
         # In a namespace types and functions are written by their last names.
         (
             """namespace Own
