@@ -12,7 +12,7 @@ from nanoproof.policy import printed_types as printed
 from nanoproof.policy.number_steps import NUMBERS
 from nanoproof.policy.polynomials import is_numeral
 from nanoproof.policy.printed_types import Argument, Fact, Tokens
-from nanoproof.policy.recursion_steps import in_list
+from nanoproof.policy.recursion_steps import closing_cases, in_list
 from nanoproof.policy.statement_definitions import KNOWN, Definitions, application
 
 _BY_INDUCTION = "by intro {names} <;> induction {over} <;> grind"
@@ -93,6 +93,7 @@ class FactSteps:
                     yield f"have {new} : {text} := by intro {variable} <;> {by_induction}"
         yield from self._of_programs(definitions, functions)
         yield from self._of_parity(definitions, functions)
+        yield from self._of_every(definitions)
         has_lists = definitions.appends or any("++" in token or "reverse" in token for token in self._target)
         for function, signature in definitions.signatures:
             if has_lists and function in functions:
@@ -190,6 +191,48 @@ class FactSteps:
                 if not self._is_known(claim, n):
                     grind = f"grind{in_list(definitions.rules([function]))}"
                     yield f"have {new} : ∀ {n}, {claim} := by intro {n} <;> induction {n} <;> {grind}"
+
+    def _of_every(self, definitions: Definitions) -> Iterator[str]:
+        """Yield that what holds of a value and of every one in a tree holds of every one once the value is put there.
+
+        With `Every p t` for "all in `t` have `p`": of that is an order made that the statement's functions keep.
+        """
+        new, p, t = self._fresh("h", "p", "t")
+        signatures, types = dict(definitions.signatures), dict(self._newest)
+        for every, of_every in definitions.signatures:
+            kinds = [argument.type for argument in of_every.arguments if argument.explicit]
+            is_every = len(kinds) == 2 and kinds[0][-2:] == ("→", "Prop") and of_every.conclusion == ("Prop",)
+            for place, function in enumerate(self._target) if is_every else ():
+                signature = signatures.get(function)
+                arguments = printed.arguments_of(self._target, place)
+                if signature is None or signature.conclusion != kinds[1] or len(arguments) != 2:
+                    continue
+                value, type_ = arguments[0][0], types.get(arguments[0][0])
+                if type_ is None or len(arguments[0]) > 1 or arguments[1][0] not in types:
+                    continue
+                claim = f"{p} {value} → {every} {p} {t} → {every} {p} ({function} {value} {t})"
+                if not self._is_known(claim, p, t):
+                    rules = in_list(definitions.rules([every, function]))
+                    proof = f"intro {p} {t} <;> induction {t} <;> {closing_cases(rules, splits=True)}"
+                    yield f"have {new} : ∀ ({p} : {printed.text_of(type_)} → Prop) {t}, {claim} := by {proof}"
+
+    def polarities(self, definitions: Definitions, functions: Sequence[str]) -> Iterator[str]:
+        """Yield both claims where a function pushes a negation inwards: for `true` the value, for `false` its negation.
+
+        The cases of a negation are about the other one.
+        """
+        sides = printed.sides(self._target, "=")
+        gives_bool = sides is not None and sides[1][:1] != () and sides[1][0] in functions
+        if sides is None or sides[0].count("true") != 1 or printed.in_induction(dict(self._newest)) or not gives_bool:
+            return
+        if dict(definitions.signatures).get(sides[1][0], Fact((), ())).conclusion != ("Bool",):
+            return
+        negated = (*printed.instance(sides[0], {"true": ("false",)}), "=", "!", *printed.in_brackets(sides[1]))
+        rules = in_list(definitions.rules(functions))
+        for variable, type_ in self._newest:
+            if variable in sides[0] and definitions.inductive(type_) not in (None, *KNOWN):
+                both = f"{printed.text_of(self._target)} ∧ {printed.text_of(negated)}"
+                yield f"refine (?_ : {both}).1 <;> induction {variable} <;> simp_all{rules}"
 
     def common_divisors(self) -> Iterator[str]:
         """Yield that a greatest common divisor divides both numbers, or what it is to divide it."""

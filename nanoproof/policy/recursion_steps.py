@@ -270,6 +270,25 @@ class RecursionSteps:
                 cases = f"rcases Nat.eq_zero_or_pos {value} with {positive} | {positive}"
                 yield f"{cases} <;> first | {' | '.join(ways)}"
 
+    def quotients(self) -> Iterator[str]:
+        """Yield a strong induction's hypothesis for `n / 2` where `n` is even; where it is odd, `n = 2 ^ 0 * n`."""
+        new = self._fresh("h")[0]
+        for type_ in reversed(tuple(self._types.values())):
+            sides = printed.sides(type_, "=")
+            if sides is None or len(sides[0]) != 3 or sides[0][1] != "%" or sides[0][0] not in self._numbers:
+                continue
+            number, _, divisor = sides[0]
+            for name, known in self._types.items():
+                fact = printed.read_fact(known)
+                smaller = printed.split_at(fact.premises[0].type, ("<",)) if fact.premises else []
+                if not name.startswith("ih") or len(smaller) != 2 or smaller[1] != (number,):
+                    continue
+                if sides[1] == ("0",):
+                    proofs = " (by omega)" * len(fact.premises)
+                    yield f"have {new} := {name} ({number} / {divisor}){proofs}"
+                elif self._target[:1] == ("∃",) and "^" in self._target:
+                    yield f"exact ⟨0, {number} / {divisor}, by simp <;> omega⟩"
+
     def power_inductions(self) -> Iterator[str]:
         """Yield the induction by which a number divides powers, or they leave a remainder: `17 ∣ 3 * 5 ^ (2 * n + 1)`.
 

@@ -113,10 +113,12 @@ class _Enumeration:
             [
                 *goal.by_two(functions),
                 *goal.boolean_values(),
+                *facts.polarities(definitions, functions),
                 *recursions.kept_by(definitions, functions),
                 *recursions.last_values(definitions.rules(functions)),
                 *recursions.next_witnesses(),
                 *recursions.descent(),
+                *recursions.quotients(),
                 *certificates.multiplied(definitions.rules(functions)),
                 *products.maxima(),
             ],

@@ -901,6 +901,63 @@ inductive Rising : List Nat → Prop where
             "(f : Nat → Nat) (h : ∀ x y, f (x + y) = f x + f y) : ∃ c, ∀ n, f n = c * n",
             ["have h1 := h 0 0", "refine ⟨f 1, ?_⟩", "solver intro n <;> induction n <;> grind"],
         ),
+        # An order of a tree that is made of what holds of every value, a negation that is pushed inwards, odd parts.
+        (
+            """inductive Wood where
+  | tip : Wood
+  | node : Wood → Nat → Wood → Wood
+namespace Wood
+def Every (p : Nat → Prop) : Wood → Prop
+  | tip => True
+  | node l k r => Every p l ∧ p k ∧ Every p r
+def Search : Wood → Prop
+  | tip => True
+  | node l k r => Search l ∧ Search r ∧ Every (· < k) l ∧ Every (k < ·) r
+def put (x : Nat) : Wood → Wood
+  | tip => node tip x tip
+  | node l k r => if x < k then node (put x l) k r else if k < x then node l k (put x r) else node l k r
+""",
+            "(x : Nat) (t : Wood) (ht : Search t) : Search (put x t)",
+            [
+                "have h : ∀ (p : Nat → Prop) t1, p x → Wood.Every p t1 → Wood.Every p (Wood.put x t1)",
+                "induction t <;> first",
+            ],
+        ),
+        (
+            """inductive Claim where
+  | atom : Nat → Claim
+  | neg : Claim → Claim
+  | both : Claim → Claim → Claim
+  | either : Claim → Claim → Claim
+def value (v : Nat → Bool) : Claim → Bool
+  | .atom n => v n
+  | .neg f => !value v f
+  | .both f g => value v f && value v g
+  | .either f g => value v f || value v g
+def push : Bool → Claim → Claim
+  | true, .atom n => .atom n
+  | false, .atom n => .neg (.atom n)
+  | s, .neg f => push (!s) f
+  | true, .both f g => .both (push true f) (push true g)
+  | false, .both f g => .either (push false f) (push false g)
+  | true, .either f g => .either (push true f) (push true g)
+  | false, .either f g => .both (push false f) (push false g)
+""",
+            "(v : Nat → Bool) (f : Claim) : value v (push true f) = value v f",
+            ["refine (?_ : value v (push true f) = value v f ∧ value v (push false f) = ! (value v f)).1"],
+        ),
+        (
+            "",
+            "(n : Nat) (hn : 0 < n) : ∃ k m, n = 2 ^ k * (2 * m + 1)",
+            [
+                "induction n using Nat.strongRecOn",
+                "rcases Nat.mod_two_eq_zero_or_one n",
+                "have h1 := ih (n / 2) (by omega) (by omega)",
+                "obtain ⟨k, m, h2⟩ := h1",
+                "first | exact ⟨k, m",
+                "exact ⟨0, n / 2",
+            ],
+        ),
         # A list without its first two elements.
         (
             """def alternate {α : Type} : List α → List α
