@@ -4,14 +4,14 @@ That two numbers have no common divisor follows from a combination of them that 
 number that has none with each factor of a product, it is a lemma of every text that it has none with the product.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, permutations
 
 from nanoproof.policy import printed_types as printed
 from nanoproof.policy.number_steps import NUMBERS
 from nanoproof.policy.polynomials import Polynomial, divide, polynomial, written
 from nanoproof.policy.printed_types import Tokens
-from nanoproof.policy.statement_definitions import application
+from nanoproof.policy.statement_definitions import Proposition, application
 
 _COPRIME_PRODUCT = (
     "∀ x y z, Nat.gcd x y = 1 → Nat.gcd x z = 1 → Nat.gcd x (y * z) = 1 := (by intro x y z h1 h2 <;> "
@@ -123,6 +123,7 @@ class DivisorSteps:
         if of_products[1] is None and (is_power or len(printed.factors(second)) > 1):
             yield f"have {new} : {_COPRIME_PRODUCT}"
         elif of_products[1] is not None and len(printed.factors(second)) > 1:
+            # The facts about the factors may be proofs of their own, such as `gcd (a + b) a = 1`.
             yield f"apply {of_products[1]}"
         if of_powers is None and of_products[1] is not None and is_power:
             by_induction = f"by intro x y {k} h <;> induction {k} <;> simp_all [Nat.pow_succ]"
@@ -139,6 +140,7 @@ class DivisorSteps:
                 continue
             proof = name if printed.stripped(base) == right else f"((Nat.gcd_comm _ _).trans {name})"
             if len(of_first) == 2:
+                # Once for the exponent on the right, and once more, with the numbers changed, for that on the left.
                 turned = name if printed.stripped(base) == left else f"((Nat.gcd_comm _ _).trans {name})"
                 proof = f"((Nat.gcd_comm _ _).trans ({lemma} _ _ _ {turned}))"
             yield f"exact {lemma} _ _ _ {proof}"
@@ -200,6 +202,7 @@ class DivisorSteps:
         proof = _of_summands(sides[1], divided)
         if proof is not None and sides[1] not in divided:
             yield f"exact {proof}"
+        # Lean's core cancels the first factor of a product; the rest is a claim of its own.
         factors = [printed.factors(sides[0]), printed.factors(sides[1])]
         if min(map(len, factors)) == 2 and factors[0][0] == factors[1][0]:
             yield f"refine Nat.mul_dvd_mul_left {printed.argument_text(factors[0][0])} ?_"
@@ -213,6 +216,60 @@ class DivisorSteps:
             is_about_divisors = premise is not None and premise[0] in [(variable,) for variable in fact.names]
             if is_about_divisors and len(fact.names) == 1 and "%" in self._target:
                 yield f"have {first} := {name} 2 <;> have {second} := {name} 3 <;> omega"
+
+    def proper_divisors(self, propositions: Sequence[Proposition]) -> Iterator[str]:
+        """Yield that a number is a prime, as the statement defines it, or has a divisor between 1 and itself.
+
+        That each number has a prime divisor is a strong induction over these two cases.
+        """
+        case, divides, other, at_least, at_most, d = self._fresh("h", "h", "h", "h", "h", "d")
+        for prime in propositions:
+            bound, *rest = printed.split_at(prime.body, ("∧",))
+            fact = printed.read_fact(rest[0]) if len(rest) == 1 else None
+            is_prime = fact is not None and len(fact.premises) == 1 and "∣" in fact.premises[0].type
+            if not is_prime or len(prime.variables) != 1 or prime.variables[0] not in bound:
+                continue
+            for name, type_ in self._types.items():
+                if type_[:2] != ("¬", prime.name):
+                    continue
+                number = printed.stripped(type_[2:])
+                if any(type_[1:] == ("∣", *number) for type_ in self._types.values()):
+                    continue  # it has been found
+                # That it is none says, by the laws of classical logic, that there is a divisor other than 1 and itself.
+                larger = printed.text_of(printed.instance(bound, {prime.variables[0]: (d,)}))
+                smaller = f"{d} < {printed.argument_text(number)}"
+                proof = f"have h := Nat.le_of_dvd (by omega) {divides} <;> "
+                proof += f"have h' := Nat.pos_of_dvd_of_pos {divides} (by omega) <;> omega"
+                yield " <;> ".join(
+                    [
+                        f"obtain ⟨{d}, {divides}⟩ := Classical.not_forall.mp (fun {case} => {name} ⟨by omega, {case}⟩)",
+                        f"obtain ⟨{divides}, {other}⟩ := Classical.not_imp.mp {divides}",
+                        f"obtain ⟨{at_least}, {at_most}⟩ : {larger} ∧ {smaller} := (by {proof})",
+                    ]
+                )
+            body = printed.read_binders(self._target[1:])[1] if self._target[:1] == ("∃",) else ()
+            yield from self._divisors_of_divisors(prime.name, body)
+            division = printed.sides(printed.split_at(body, ("∧",))[-1], "∣") if prime.name in body else None
+            known = [(prime.name, *division[1]), ("¬", prime.name, *division[1])] if division is not None else []
+            if division is not None and not set(known) & set(self._types.values()):
+                # A prime is a divisor of itself, which ends the first case.
+                whole = printed.argument_text(division[1])
+                ends = f"exact ⟨{whole}, {case}, Nat.dvd_refl {whole}⟩"
+                yield f"by_cases {case} : {prime.name} {whole} <;> (try {ends})"
+
+    def _divisors_of_divisors(self, prime: str, body: Tokens) -> Iterator[str]:
+        """Yield the prime that divides a divisor of a number, where one is looked for that divides the number."""
+        wanted = printed.sides(printed.split_at(body, ("∧",))[-1], "∣")
+        divisions: list[tuple[str, Tokens, Tokens]] = []
+        for name, type_ in self._types.items():
+            division = printed.sides(type_, "∣")
+            if division is not None:
+                divisions.append((name, *division))
+        for is_prime, type_ in self._types.items():
+            for first, divisor, number in divisions if type_[:1] == (prime,) else ():
+                for second, of_number, multiple in divisions:
+                    if type_[1:] == divisor and of_number == number and wanted is not None and multiple == wanted[1]:
+                        yield f"exact ⟨_, {is_prime}, Nat.dvd_trans {first} {second}⟩"
 
     def prime_factors(self) -> Iterator[str]:
         """Yield the induction by which a prime divides a factor of a power, or of what a function multiplies."""

@@ -208,6 +208,7 @@ class FactSteps:
                 if signature is None or signature.conclusion != kinds[1] or len(arguments) != 2:
                     continue
                 value, type_ = arguments[0][0], types.get(arguments[0][0])
+                # Its type is written: of `p x` alone Lean does not know that `p` is a function.
                 if type_ is None or len(arguments[0]) > 1 or arguments[1][0] not in types:
                     continue
                 claim = f"{p} {value} → {every} {p} {t} → {every} {p} ({function} {value} {t})"
@@ -269,12 +270,12 @@ class FactSteps:
             constructors = []
             for constructor, _, _ in relation.constructors:
                 constructors.append(f"apply {relation.name}.{constructor}")
-            each = f"first | {' | '.join(constructors)}"
+            by_rule = f"first | {' | '.join(constructors)}"
             for argument in arguments[:-2]:
                 # A step is a path: `grind` has no pattern for the rule that closes it, `Path x x`.
                 step = f"{printed.text_of(argument)} {a} {b}"
                 if len(argument) == 1 and not self._is_known(ab, a, b):
-                    proof = f"by intro {a} {b} {first} <;> {each} <;> first | assumption | ({each})"
+                    proof = f"by intro {a} {b} {first} <;> {by_rule} <;> first | assumption | ({by_rule})"
                     yield f"have {new} : ∀ {a} {b}, {step} → {ab} := {proof}"
 
     def lengths(self) -> Iterator[str]:
@@ -306,6 +307,7 @@ class FactSteps:
         numeral = int(arguments[0][0])
         ways = []
         for modulus in _MODULI:
+            # Each rule keeps the remainder away, which is arithmetic; at the numeral the two sides are the same.
             by_rules = f"by induction {holds} <;> omega : {n} % {modulus} ≠ {numeral % modulus}"
             claim = f"fun {n} ({holds} : {inductive.name} {n}) => ({by_rules})"
             ways.append(f"exact fun {holds} => ({claim}) {numeral} {holds} rfl")

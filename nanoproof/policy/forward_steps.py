@@ -90,6 +90,8 @@ class ForwardSteps:
             if proofs and all(proof == OMEGA for proof in proofs) and not (by_omega and fact.variables):
                 continue
             for values in self._values(fact, known):
+                if OMEGA in proofs and _asks_for_less_than_itself(fact, values):
+                    continue
                 term = [name]
                 remaining = iter(proofs)
                 for argument in fact.arguments:
@@ -180,3 +182,12 @@ class ForwardSteps:
             for values in printed.occurrences(printed.stripped(part), self._target, fact.variables, known):
                 if not any(bound.intersection(value) for value in values.values()):
                     yield values
+
+
+def _asks_for_less_than_itself(fact: Fact, values: Mapping[str, Tokens]) -> bool:
+    """Tell whether a fact with these values has a premise `n < n`, as a strong induction's hypothesis has at `n`."""
+    for premise in fact.premises:
+        sides = printed.sides(printed.instance(premise.type, values), "<")
+        if sides is not None and sides[0] == sides[1]:
+            return True
+    return False

@@ -238,6 +238,7 @@ class GoalSteps:
             if functions and len(others) == 1:
                 lists = others
             elif len(lists) > 1:
+                # Of `a ++ b = c ++ d` with `a.length = c.length` it is `c` that is taken apart beside `a`.
                 lists = self._compared_with(induction.split()[1], lists)
             if len(lists) == 1:
                 # A function of two arguments that recurses on both, such as a maximum, or an equation of two lists.

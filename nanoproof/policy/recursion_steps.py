@@ -283,6 +283,7 @@ class RecursionSteps:
                 smaller = printed.split_at(fact.premises[0].type, ("<",)) if fact.premises else []
                 if not name.startswith("ih") or len(smaller) != 2 or smaller[1] != (number,):
                     continue
+                # That the quotient is smaller, and what else is asked of it, follows from the remainder.
                 if sides[1] == ("0",):
                     proofs = " (by omega)" * len(fact.premises)
                     yield f"have {new} := {name} ({number} / {divisor}){proofs}"

@@ -92,7 +92,10 @@ class Definitions:
         recursive_places: list[tuple[str, int]] = []
         texts: dict[str, str] = {}
         masked = mask(source)
-        declared = [each for each in declarations(source) if each.keyword in ("def", "abbrev", "inductive")]
+        declared = []
+        for declaration in declarations(source):
+            if declaration.keyword in ("def", "abbrev", "inductive"):
+                declared.append(declaration)
         names = {declaration.full_name for declaration in declared}
         for declaration in declared:
             if declaration.keyword != "inductive":
@@ -138,6 +141,7 @@ class Definitions:
             if not value or "→" not in types.get(value[0], ()):
                 continue
             equations.setdefault(value[0], []).append(hypothesis)
+            # What gets smaller: `f (n + 1)` by `f n`, `f (x :: l)` by `f l`.
             for place, argument in enumerate(printed.arguments_of(value, 0)):
                 if argument[-2:] == ("+", "1") or "::" in argument:
                     places.setdefault(value[0], place)

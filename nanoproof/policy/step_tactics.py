@@ -102,6 +102,7 @@ class _Enumeration:
                 *products.cancelled(),
                 *products.divided(),
                 *divisors.whole_proofs(),
+                *divisors.proper_divisors(definitions.propositions),
                 *certificates.two_coins(),
                 *certificates.quotient_with_remainder(),
                 *numbers.parts_of_modulus(),

@@ -881,6 +881,17 @@ inductive Rising : List Nat → Prop where
             "(p : Nat) (hp : Prime2 p) (h : 3 < p) : p % 6 = 1 ∨ p % 6 = 5",
             ["obtain ⟨h1, h2⟩ := hp", "have h3 := h2 2 <;> have h4 := h2 3 <;> omega"],
         ),
+        (
+            "def Prime2 (p : Nat) : Prop := 2 ≤ p ∧ ∀ d, d ∣ p → d = 1 ∨ d = p\n",
+            "(n : Nat) (h : 2 ≤ n) : ∃ p, Prime2 p ∧ p ∣ n",
+            [
+                "induction n using Nat.strongRecOn",
+                "by_cases h1 : Prime2 n <;> (try exact ⟨n, h1, Nat.dvd_refl n⟩)",
+                "obtain ⟨d, h3⟩ := Classical.not_forall.mp (fun h2 => h1 ⟨by omega, h2⟩)",
+                "obtain ⟨p, h2, h7⟩ := ih d h6 h5",
+                "exact ⟨_, h2, Nat.dvd_trans h7 h3⟩",
+            ],
+        ),
         # What rules never reach, a fixed point by the diagonal, and the factor of an additive function.
         (
             """inductive Reached : Nat → Prop where
