@@ -120,6 +120,11 @@ def test_end_closes_a_scope_for_each_part_of_its_name(text: str):
     assert errors(text) == []
 
 
+@each("opened", ["open A B", "open A\nopen B", "open A in\nopen B in"])
+def test_open_finds_namespaces_within_those_that_are_open(opened: str):
+    assert errors(f"def A.B.x := 0\ndef B.y := 1\n{opened}\nexample : x + 1 = y := rfl") == []
+
+
 def test_a_failed_command_does_not_stop_the_next_one():
     result = run("example : 1 = 2 := rfl\ntheorem ok : 1 = 1 := rfl\n#print axioms ok")
     assert [message.severity for message in result.messages] == ["error", "info"]
