@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 
 from nanolean import syntax as stx
-from nanolean.parser.lexer import COMMAND_WORDS, DOC, EOF, FIELD, IDENT, NO_COLUMN, NUM, STRING, ParseError
+from nanolean.parser.lexer import COMMAND_WORDS, DOC, EOF, FIELD, IDENT, NO_COLUMN, NUM, STRING, ParseError, value_of
 from nanolean.parser.parse_forms import BRACKETS
 from nanolean.parser.parse_tactics import MATHLIB, UNSUPPORTED, ContextParser
 
@@ -282,6 +282,8 @@ _CONV: dict[str, _Form] = {
 """What `conv` takes."""
 
 
+_ATTRIBUTES_WITH_ARGUMENTS = frozenset({"deprecated", "grind", "norm_cast", "inherit_doc"})
+"""Attributes that do nothing here, whose arguments are passed over."""
 _MODIFIERS = (("private", "protected"), ("noncomputable",))
 """The words before a declaration in their order, at most one of each group."""
 
@@ -357,8 +359,21 @@ class CommandParser(TacticParser):
         while not names or self.accept(","):
             minus = "-" if self.accept("-") else ""  # `-simp` takes an attribute away
             names.append(minus + self.name("name of an attribute"))
+            if names[-1] in _ATTRIBUTES_WITH_ARGUMENTS or (names[-1] in ("simp", "ext") and self.at_priority()):
+                self.skip_arguments()
         self.expect("]")
         return tuple(names)
+
+    def at_priority(self) -> bool:
+        """Whether an order among lemmas follows, which changes no proof: `simp 900`, `simp high`, `simp ↓`."""
+        return self.kinds[self.i] == NUM or self.texts[self.i] in ("high", "low", "↓")
+
+    def skip_arguments(self) -> None:
+        """Go to the `,` or `]` behind an attribute's arguments: `deprecated foo (since := "2025-01-01")`."""
+        depth = 0
+        while self.kinds[self.i] != EOF and (depth or self.texts[self.i] not in (",", "]")):
+            depth += (self.texts[self.i] in ("(", "[")) - (self.texts[self.i] in (")", "]"))
+            self.i += 1
 
     def signature(self, named: bool = True, typed: bool = False) -> stx.Signature:
         """`name.{u} (a : A) : T`; the type must be there if `typed`."""
@@ -548,7 +563,7 @@ class CommandParser(TacticParser):
         if self.accept("true", "false"):
             value = self.texts[self.i - 1] == "true"
         elif self.kinds[self.i] == NUM and len(self.texts[self.i]) < 20:
-            value = int(self.texts[self.i])
+            value = value_of(self.texts[self.i])
             self.i += 1
         else:
             self.fail("'true', 'false' or a numeral")

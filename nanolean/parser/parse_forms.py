@@ -176,7 +176,7 @@ class BinderParser(Cursor):
         """Parse a numeral that counts something (universes, goals), not a term."""
         if self.kinds[self.i] != NUM:
             self.fail("numeral")
-        if len(self.texts[self.i]) > 3:
+        if len(self.texts[self.i]) > 3 or not self.texts[self.i].isdecimal():
             self.refuse("a number of this size here is")
         self.i += 1
         return int(self.texts[self.i - 1])
