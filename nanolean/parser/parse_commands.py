@@ -3,8 +3,20 @@
 from collections.abc import Callable, Iterator
 
 from nanolean import syntax as stx
-from nanolean.parser.lexer import COMMAND_WORDS, DOC, EOF, FIELD, IDENT, NO_COLUMN, NUM, STRING, ParseError, value_of
-from nanolean.parser.parse_forms import BRACKETS
+from nanolean.parser.lexer import (
+    BAD,
+    COMMAND_WORDS,
+    DOC,
+    EOF,
+    FIELD,
+    IDENT,
+    NO_COLUMN,
+    NUM,
+    STRING,
+    ParseError,
+    value_of,
+)
+from nanolean.parser.parse_forms import BRACKETS, ModifierParser
 from nanolean.parser.parse_tactics import MATHLIB, UNSUPPORTED, ContextParser
 
 
@@ -282,13 +294,7 @@ _CONV: dict[str, _Form] = {
 """What `conv` takes."""
 
 
-_ATTRIBUTES_WITH_ARGUMENTS = frozenset({"deprecated", "grind", "norm_cast", "inherit_doc"})
-"""Attributes that do nothing here, whose arguments are passed over."""
-_MODIFIERS = (("private", "protected"), ("noncomputable",))
-"""The words before a declaration in their order, at most one of each group."""
-
-
-class CommandParser(TacticParser):
+class CommandParser(ModifierParser, TacticParser):
     """One method per form of command."""
 
     begun = 0
@@ -341,39 +347,6 @@ class CommandParser(TacticParser):
         return command
 
     # --- declarations
-
-    def modifiers(self) -> stx.Modifiers:
-        start = self.pos()
-        doc = None
-        if self.kinds[self.i] == DOC:
-            doc = self.texts[self.i]
-            self.i += 1
-        attributes = self.after("@[", self.attributes) or ()
-        # In this order and no other, as Lean's `declModifiers` has them.
-        words = [self.texts[self.i - 1] for group in _MODIFIERS if self.accept(*group)]
-        return stx.Modifiers(attributes, tuple(words), doc, pos=start, end=self.last_end())
-
-    def attributes(self) -> tuple[str, ...]:
-        """`simp, -foo]`; the cursor is behind the opening bracket."""
-        names: list[str] = []
-        while not names or self.accept(","):
-            minus = "-" if self.accept("-") else ""  # `-simp` takes an attribute away
-            names.append(minus + self.name("name of an attribute"))
-            if names[-1] in _ATTRIBUTES_WITH_ARGUMENTS or (names[-1] in ("simp", "ext") and self.at_priority()):
-                self.skip_arguments()
-        self.expect("]")
-        return tuple(names)
-
-    def at_priority(self) -> bool:
-        """Whether an order among lemmas follows, which changes no proof: `simp 900`, `simp high`, `simp ↓`."""
-        return self.kinds[self.i] == NUM or self.texts[self.i] in ("high", "low", "↓")
-
-    def skip_arguments(self) -> None:
-        """Go to the `,` or `]` behind an attribute's arguments: `deprecated foo (since := "2025-01-01")`."""
-        depth = 0
-        while self.kinds[self.i] != EOF and (depth or self.texts[self.i] not in (",", "]")):
-            depth += (self.texts[self.i] in ("(", "[")) - (self.texts[self.i] in (")", "]"))
-            self.i += 1
 
     def signature(self, named: bool = True, typed: bool = False) -> stx.Signature:
         """`name.{u} (a : A) : T`; the type must be there if `typed`."""
@@ -588,6 +561,13 @@ class CommandParser(TacticParser):
     def check(self, start: int) -> stx.Command:
         return stx.CheckCmd(self.term(), pos=start, end=self.last_end())
 
+    def unrun(self, start: int) -> stx.Command:
+        """`#eval f 3`, up to the next command: what it shows may be in any syntax."""
+        word = self.texts[self.i - 1]
+        while self.kinds[self.i] not in (EOF, BAD) and not self.at_command():
+            self.i += 1
+        return stx.UnrunCmd(word, pos=start, end=self.last_end())
+
 
 _DECLARATION_FORMS: dict[str, Callable[[CommandParser, int, stx.Modifiers], stx.Command]] = {
     "theorem": CommandParser.theorem,
@@ -612,4 +592,5 @@ _SCOPE_FORMS: dict[str, Callable[[CommandParser, int], stx.Command]] = {
     "omit": CommandParser.include,
     "#print": CommandParser.print,
     "#check": CommandParser.check,
+    **dict.fromkeys(("#eval", "#reduce", "#synth", "#where", "#version"), CommandParser.unrun),
 }

@@ -136,6 +136,12 @@ def test_forms_that_files_have_and_that_change_no_proof_are_read(text: str):
     assert errors(text) == []
 
 
+def test_what_only_shows_a_computation_is_passed_over():
+    result = run('#eval s!"{1}" ++ "sorry"\n#reduce fun x => x + 1\ntheorem t : True := trivial\n#print axioms t')
+    assert [message.severity for message in result.messages] == ["warning", "warning", "info"]
+    assert not result.sorries
+
+
 @each("text", ["example : 0x = 0 := rfl", "@[simp ←] theorem t : 1 = 1 := rfl", "@[deprecated", "def f.{0x1} := 1"])
 def test_what_looks_like_such_a_form_is_an_error(text: str):
     assert errors(text)
