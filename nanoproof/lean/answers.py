@@ -39,14 +39,18 @@ LONGEST_COMMENT = 3_000
 
 # How models mark where their thoughts begin, and where an answer does. An answer's own end is where thoughts begin
 # again: nothing behind it counts.
-_THOUGHTS = "(?:think|thinking|thoughts?|thought_process|reasoning|reflection|scratchpad|analysis|monologue)"
+_THOUGHTS = (
+    "(?:think|(?:ant)?thinking|thoughts?|thought_process|reason|reasoning(?:_content)?|reflection|scratch_?pad|analysis|"
+    "monologue|cot|plan|planning)"
+)
 _TAGS_OF_THOUGHTS = rf"(?:\w+[:_])?{_THOUGHTS}"
 _THOUGHTS_BEGIN = (
     rf"<{_TAGS_OF_THOUGHTS}>|<\|{_THOUGHTS}\|>",  # DeepSeek-R1, Qwen3, EXAONE, `seed:think`, `longcat_think`
     r"</(?:answer|final_answer|response|solution)>",
     r"<\|(?:begin_of_thought|end_of_solution)\|>",  # Sky-T1, OpenThinker
     r"<\|(?:START_THINKING|END_RESPONSE)\|>",  # Command A Reasoning
-    r"\[THINK\]",  # Magistral
+    r"\[THINK\]|\[END FINAL RESPONSE\]",  # Magistral; Apriel
+    r"<\|im_start\|>think\b|<unused94>thought",  # s1; MedGemma
     r"◁think▷",  # Kimi
     r"<\|channel>thought",  # Gemma 4
     r"<\|inner_prefix\|>",  # Apertus
@@ -60,14 +64,15 @@ _ANSWER_BEGINS = (
     r"<(?:answer|final_answer|response|solution)>",
     rf"<[|｜]end[_▁](?:of[_▁])?{_THOUGHTS}[|｜]>|<\|begin_of_solution\|>",
     r"<\|START_RESPONSE\|>",
-    r"\[/THINK\]",
+    r"\[/THINK\]|\[BEGIN FINAL RESPONSE\]|^Here is my response:",  # the last one: Granite 3.2
+    r"<\|im_start\|>answer\b|<unused95>",
     r"◁/think▷",
     r"<channel\|>",
     r"<\|inner_suffix\|>",
     r"<\|channel\|>final\b[^<]*(?:<\|constrain\|>[^<]*)?<\|message\|>",
     r"assistantfinal",  # gpt-oss, where its special tokens were left out of the text
 )
-_MARKER = re.compile(f"(?P<thoughts>{'|'.join(_THOUGHTS_BEGIN)})|(?P<answer>{'|'.join(_ANSWER_BEGINS)})", re.I)
+_MARKER = re.compile(f"(?P<thoughts>{'|'.join(_THOUGHTS_BEGIN)})|(?P<answer>{'|'.join(_ANSWER_BEGINS)})", re.I | re.M)
 
 
 def without_thoughts(text: str) -> str:

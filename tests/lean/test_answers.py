@@ -31,6 +31,12 @@ MARKED = {
     "another word": f"<thinking>{TRIED}</thinking>\n{{}}",
     "Sky-T1": f"<|begin_of_thought|>{TRIED}<|end_of_thought|>\n<|begin_of_solution|>{{}}<|end_of_solution|>",
     "Magistral": f"[THINK]{TRIED}[/THINK]{{}}",
+    "Apriel": f"Here are my reasoning steps:\n{TRIED}\n[BEGIN FINAL RESPONSE]\n{{}}\n[END FINAL RESPONSE]",
+    "Granite": f"Here is my thought process:\n{TRIED}\nHere is my response:\n{{}}",
+    "s1": f"<|im_start|>think\n{TRIED}\n<|im_start|>answer\n{{}}",
+    "MedGemma": f"<unused94>thought\n{TRIED}<unused95>{{}}",
+    "Hermes": f"<scratch_pad>{TRIED}</scratch_pad>\n{{}}",
+    "a plan": f"<plan>{TRIED}</plan>\n{{}}",
     "Kimi": f"◁think▷{TRIED}◁/think▷{{}}",
     "Command A": f"<|START_THINKING|>{TRIED}<|END_THINKING|><|START_RESPONSE|>{{}}<|END_RESPONSE|>",
     "gpt-oss": f"<|channel|>analysis<|message|>{TRIED}<|end|><|start|>assistant"
