@@ -329,9 +329,9 @@ class CommandParser(ModifierParser, TacticParser):
         else:
             modifiers = self.modifiers()
             form = _DECLARATION_FORMS.get(self.texts[self.i])
-            # `noncomputable section`: what it says of code has no meaning here, as nothing is compiled.
-            bare = not modifiers.attributes and modifiers.doc is None
-            if bare and modifiers.words == ("noncomputable",) and self.accept("section"):
+            # `@[expose] public section`: what it says of code, and of what others see, has no meaning here.
+            bare = set(modifiers.attributes) <= {"expose"} and modifiers.doc is None
+            if bare and set(modifiers.words) <= {"public", "meta", "noncomputable"} and self.accept("section"):
                 self.depth -= 1
                 return self.section(start)
             if form is None:

@@ -184,7 +184,8 @@ class BinderParser(Cursor):
 
 _ATTRIBUTES_WITH_ARGUMENTS = frozenset({"deprecated", "grind", "norm_cast", "inherit_doc"})
 """Attributes that do nothing here, whose arguments are passed over."""
-_MODIFIERS = (("private", "protected"), ("noncomputable",))
+_MODIFIERS = (("private", "protected"), ("meta", "noncomputable"))
+_PUBLIC_MODIFIERS = (("public",), ("protected",), ("meta", "noncomputable"))
 """The words before a declaration in their order, at most one of each group."""
 
 
@@ -198,8 +199,9 @@ class ModifierParser(Cursor):
             doc = self.texts[self.i]
             self.i += 1
         attributes = self.after("@[", self.attributes) or ()
-        # In this order and no other, as Lean's `declModifiers` has them.
-        words = [self.texts[self.i - 1] for group in _MODIFIERS if self.accept(*group)]
+        # In this order and no other, as Lean's `declModifiers` has them. Of a single file all is public.
+        groups = _PUBLIC_MODIFIERS if self.texts[self.i] == "public" else _MODIFIERS
+        words = [self.texts[self.i - 1] for group in groups if self.accept(*group)]
         return stx.Modifiers(attributes, tuple(words), doc, pos=start, end=self.last_end())
 
     def attributes(self) -> tuple[str, ...]:
