@@ -335,7 +335,7 @@ class CommandParser(ModifierParser, TacticParser):
                 self.depth -= 1
                 return self.section(start)
             if form is None:
-                if self.texts[self.i] in COMMAND_WORDS:
+                if self.texts[self.i] in COMMAND_WORDS and self.texts[self.i] not in _SCOPE_FORMS:
                     self.refuse(f"the command `{self.texts[self.i]}` is")
                 self.fail("command")
             self.i += 1
