@@ -162,6 +162,17 @@ def _named(e: Expr, name: str, const: Expr) -> Expr:
 
 ATTRIBUTES = frozenset(
     {"simp", "reducible", "irreducible", "inline", "elab_as_elim", "symm", "refl", "trans", "congr", "ext", "grind"}
+    | {
+        "deprecated",
+        "norm_cast",
+        "push_cast",
+        "inherit_doc",
+        "specialize",
+        "noinline",
+        "always_inline",
+        "macro_inline",
+        "expose",
+    }
 )
 """The attributes that may be given; only `simp`, `ext`, `(ir)reducible` and `elab_as_elim` do something here."""
 MADE_NAMES = {

@@ -107,16 +107,9 @@ WITHOUT_EFFECT = {
     "synthInstance.maxSize": int,
     "autoImplicit": bool,
     "relaxedAutoImplicit": bool,
-    "linter.all": bool,
-    "linter.unusedVariables": bool,
-    "linter.unusedSimpArgs": bool,
-    "linter.unusedSectionVars": bool,
-    "linter.unnecessarySimpa": bool,
-    "linter.missingDocs": bool,
-    "linter.deprecated": bool,
 }
 """Options that may be set because what they limit or warn of never happens here."""
-FAMILIES = ("pp.", "trace.", "linter.", "profiler", "format.", "compiler.", "debug.", "smartUnfolding", "eval.")
+FAMILIES = ("pp.", "trace.", "profiler", "format.", "compiler.", "debug.", "smartUnfolding", "eval.")
 """Beginnings of names of Lean's other options."""
 
 MODULES = ("Init", "Std", "Lean")
@@ -126,6 +119,8 @@ MODULES = ("Init", "Std", "Lean")
 def run_set_option(result: CommandResult, cmd: SetOptionCmd) -> None:
     """Set an option until the end of the scope."""
     kind = WORKING.get(cmd.name) or WITHOUT_EFFECT.get(cmd.name)
+    if cmd.name.startswith("linter."):  # those of libraries too: nothing is warned of here
+        kind = bool
     if kind is None:
         known = cmd.name.startswith(FAMILIES)
         text = f"the option `{cmd.name}` is not supported" if known else f"Unknown option `{cmd.name}`"

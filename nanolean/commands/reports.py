@@ -45,7 +45,7 @@ from nanolean.kernel.level import LParam, normalize
 from nanolean.meta.lctx import EMPTY_CONTEXT, INACCESSIBLE_MARK, LocalContext, LocalDecl, inaccessible
 from nanolean.printer import pp_expr, pp_signature
 from nanolean.proof_errors import ElabError
-from nanolean.syntax import CheckCmd, Ident, PrintAxiomsCmd, PrintCmd
+from nanolean.syntax import CheckCmd, Ident, PrintAxiomsCmd, PrintCmd, UnrunCmd
 from nanolean.tactics.eliminate import beta_reduce
 
 KIND_WORDS = {"ctor": "constructor", "rec": "recursor", "quot": "Quotient primitive"}
@@ -69,6 +69,14 @@ def run_print_axioms(result: CommandResult, cmd: PrintAxiomsCmd) -> None:
     axioms = sorted(axioms_of(result.state.env, info.name), key=lambda axiom: (axiom.count("."), axiom))
     text = f"depends on axioms: [{', '.join(axioms)}]" if axioms else "does not depend on any axioms"
     result.say("info", f"'{info.name}' {text}", cmd.pos, cmd.pos + len("#print"))
+
+
+# --- #eval and the like
+
+
+def run_nothing(result: CommandResult, cmd: UnrunCmd) -> None:
+    """Say that a command is passed over: it declares nothing, so what follows means what it means in Lean."""
+    result.say("warning", f"`{cmd.word}` is not run here", cmd.pos, cmd.pos + len(cmd.word))
 
 
 # --- #check

@@ -12,7 +12,7 @@ from nanolean.commands.earlier_runs import EarlierRuns, Run
 from nanolean.commands.header import full_name
 from nanolean.commands.inductive import run_inductive, run_structure
 from nanolean.commands.messages import CommandResult, LineMap, note_missing_library, read_header, run_set_option
-from nanolean.commands.reports import run_check, run_print, run_print_axioms
+from nanolean.commands.reports import run_check, run_nothing, run_print, run_print_axioms
 from nanolean.commands.scopes import (
     run_attribute,
     run_end,
@@ -47,6 +47,7 @@ from nanolean.syntax import (
     StructureCmd,
     TheoremCmd,
     UniverseCmd,
+    UnrunCmd,
     VariableCmd,
 )
 from nanolean.tactic_state import refusals
@@ -72,6 +73,7 @@ RUNNERS: dict[type[Command], Callable[[CommandResult, Any], None]] = {
     PrintAxiomsCmd: run_print_axioms,
     PrintCmd: run_print,
     CheckCmd: run_check,
+    UnrunCmd: run_nothing,
 }
 
 DECLARATIONS = (TheoremCmd, ExampleCmd, DefCmd, AxiomCmd, InductiveCmd, StructureCmd)

@@ -109,8 +109,10 @@ def _inserted(text: str) -> str:
 def run_open(result: CommandResult, cmd: OpenCmd) -> None:
     """Open namespaces until the end of the scope."""
     state = result.state
-    names = tuple(_namespace(state, name, cmd) for name in cmd.names)
-    result.state = state.with_scope(replace(state.scope, opens=(*state.scope.opens, *names)))
+    for name in cmd.names:  # one after the other: in `open A B`, B may be a namespace of A
+        opens = (*state.scope.opens, *_namespaces(state, name, cmd))
+        state = state.with_scope(replace(state.scope, opens=opens))
+    result.state = state
 
 
 def run_include(result: CommandResult, cmd: IncludeCmd) -> None:
@@ -129,13 +131,15 @@ def run_include(result: CommandResult, cmd: IncludeCmd) -> None:
     result.state = state.with_scope(replace(state.scope, included=kept))
 
 
-def _namespace(state: EnvState, name: str, cmd: OpenCmd) -> str:
+def _namespaces(state: EnvState, name: str, cmd: OpenCmd) -> list[str]:
+    """Find the namespaces that a name stands for: the nearest one around, and those within what is open."""
     known = known_namespaces(state)
-    for outer in state.namespace_chain():
-        full = f"{outer}.{name}" if outer else name
-        if full in known:
-            return full
-    raise ElabError(f"unknown namespace `{name}`", cmd.pos, cmd.end)
+    around = [f"{outer}.{name}" if outer else name for outer in state.namespace_chain()]
+    nearest = [full for full in around if full in known][:1]
+    within = [f"{opened}.{name}" for opened in state.opened() if f"{opened}.{name}" in known]
+    if not nearest and not within:
+        raise ElabError(f"unknown namespace `{name}`", cmd.pos, cmd.end)
+    return [*dict.fromkeys([*within, *nearest])]
 
 
 def known_namespaces(state: EnvState) -> frozenset[str]:

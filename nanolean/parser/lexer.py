@@ -60,7 +60,7 @@ _INSIDE = r'[^"\\]*+(?:\\.[^"\\]*+)*+'
 _TOKEN = re.compile(
     r"[ \r\n]*(?:--[^\n]*[ \r\n]*)*"
     r"(?:(" + _NAME + r")"
-    r"|([0-9]+)"
+    r"|(0[xX][0-9a-fA-F]+|0[bB][01]+|0[oO][0-7]+|[0-9]+(?:_+[0-9]+)*)"
     r"|(\?" + ATOM + r")"
     r"|(\.(?:[0-9]+|" + _NAME + r"))"
     r"|((?!/-)(?:" + "|".join(re.escape(symbol) for symbol in sorted(_SYMBOLS, key=len, reverse=True)) + r")|#[a-z_]+)"
@@ -102,6 +102,13 @@ RESERVED = COMMAND_WORDS | _words(
 
 
 _PLAIN = re.compile(ATOM)
+_BASES = {"0x": 16, "0b": 2, "0o": 8}
+
+
+def value_of(numeral: str) -> int:
+    """Return the number that a numeral stands for: `16`, `0x10`, `1_000`."""
+    base = _BASES.get(numeral[:2].lower())
+    return int(numeral[2:], base) if base else int(numeral)
 
 
 def plain_name(part: str) -> str:

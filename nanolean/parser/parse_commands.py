@@ -3,8 +3,20 @@
 from collections.abc import Callable, Iterator
 
 from nanolean import syntax as stx
-from nanolean.parser.lexer import COMMAND_WORDS, DOC, EOF, FIELD, IDENT, NO_COLUMN, NUM, STRING, ParseError
-from nanolean.parser.parse_forms import BRACKETS
+from nanolean.parser.lexer import (
+    BAD,
+    COMMAND_WORDS,
+    DOC,
+    EOF,
+    FIELD,
+    IDENT,
+    NO_COLUMN,
+    NUM,
+    STRING,
+    ParseError,
+    value_of,
+)
+from nanolean.parser.parse_forms import BRACKETS, ModifierParser
 from nanolean.parser.parse_tactics import MATHLIB, UNSUPPORTED, ContextParser
 
 
@@ -282,11 +294,7 @@ _CONV: dict[str, _Form] = {
 """What `conv` takes."""
 
 
-_MODIFIERS = (("private", "protected"), ("noncomputable",))
-"""The words before a declaration in their order, at most one of each group."""
-
-
-class CommandParser(TacticParser):
+class CommandParser(ModifierParser, TacticParser):
     """One method per form of command."""
 
     begun = 0
@@ -321,13 +329,13 @@ class CommandParser(TacticParser):
         else:
             modifiers = self.modifiers()
             form = _DECLARATION_FORMS.get(self.texts[self.i])
-            # `noncomputable section`: what it says of code has no meaning here, as nothing is compiled.
-            bare = not modifiers.attributes and modifiers.doc is None
-            if bare and modifiers.words == ("noncomputable",) and self.accept("section"):
+            # `@[expose] public section`: what it says of code, and of what others see, has no meaning here.
+            bare = set(modifiers.attributes) <= {"expose"} and modifiers.doc is None
+            if bare and set(modifiers.words) <= {"public", "meta", "noncomputable"} and self.accept("section"):
                 self.depth -= 1
                 return self.section(start)
             if form is None:
-                if self.texts[self.i] in COMMAND_WORDS:
+                if self.texts[self.i] in COMMAND_WORDS and self.texts[self.i] not in _SCOPE_FORMS:
                     self.refuse(f"the command `{self.texts[self.i]}` is")
                 self.fail("command")
             self.i += 1
@@ -339,26 +347,6 @@ class CommandParser(TacticParser):
         return command
 
     # --- declarations
-
-    def modifiers(self) -> stx.Modifiers:
-        start = self.pos()
-        doc = None
-        if self.kinds[self.i] == DOC:
-            doc = self.texts[self.i]
-            self.i += 1
-        attributes = self.after("@[", self.attributes) or ()
-        # In this order and no other, as Lean's `declModifiers` has them.
-        words = [self.texts[self.i - 1] for group in _MODIFIERS if self.accept(*group)]
-        return stx.Modifiers(attributes, tuple(words), doc, pos=start, end=self.last_end())
-
-    def attributes(self) -> tuple[str, ...]:
-        """`simp, -foo]`; the cursor is behind the opening bracket."""
-        names: list[str] = []
-        while not names or self.accept(","):
-            minus = "-" if self.accept("-") else ""  # `-simp` takes an attribute away
-            names.append(minus + self.name("name of an attribute"))
-        self.expect("]")
-        return tuple(names)
 
     def signature(self, named: bool = True, typed: bool = False) -> stx.Signature:
         """`name.{u} (a : A) : T`; the type must be there if `typed`."""
@@ -548,7 +536,7 @@ class CommandParser(TacticParser):
         if self.accept("true", "false"):
             value = self.texts[self.i - 1] == "true"
         elif self.kinds[self.i] == NUM and len(self.texts[self.i]) < 20:
-            value = int(self.texts[self.i])
+            value = value_of(self.texts[self.i])
             self.i += 1
         else:
             self.fail("'true', 'false' or a numeral")
@@ -572,6 +560,13 @@ class CommandParser(TacticParser):
 
     def check(self, start: int) -> stx.Command:
         return stx.CheckCmd(self.term(), pos=start, end=self.last_end())
+
+    def unrun(self, start: int) -> stx.Command:
+        """`#eval f 3`, up to the next command: what it shows may be in any syntax."""
+        word = self.texts[self.i - 1]
+        while self.kinds[self.i] not in (EOF, BAD) and not self.at_command():
+            self.i += 1
+        return stx.UnrunCmd(word, pos=start, end=self.last_end())
 
 
 _DECLARATION_FORMS: dict[str, Callable[[CommandParser, int, stx.Modifiers], stx.Command]] = {
@@ -597,4 +592,5 @@ _SCOPE_FORMS: dict[str, Callable[[CommandParser, int], stx.Command]] = {
     "omit": CommandParser.include,
     "#print": CommandParser.print,
     "#check": CommandParser.check,
+    **dict.fromkeys(("#eval", "#reduce", "#synth", "#where", "#version"), CommandParser.unrun),
 }

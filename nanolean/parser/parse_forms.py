@@ -5,7 +5,7 @@ from typing import NoReturn
 
 from nanolean import syntax as stx
 from nanolean.meta.lctx import INACCESSIBLE_MARK
-from nanolean.parser.lexer import FIELD, IDENT, NO_COLUMN, NUM, Cursor
+from nanolean.parser.lexer import DOC, EOF, FIELD, IDENT, NO_COLUMN, NUM, Cursor
 from nanolean.syntax.notation import ARROW_PREC
 
 MAX_LEVEL = 32  # as in Lean
@@ -176,10 +176,55 @@ class BinderParser(Cursor):
         """Parse a numeral that counts something (universes, goals), not a term."""
         if self.kinds[self.i] != NUM:
             self.fail("numeral")
-        if len(self.texts[self.i]) > 3:
+        if len(self.texts[self.i]) > 3 or not self.texts[self.i].isdecimal():
             self.refuse("a number of this size here is")
         self.i += 1
         return int(self.texts[self.i - 1])
+
+
+_ATTRIBUTES_WITH_ARGUMENTS = frozenset({"deprecated", "grind", "norm_cast", "inherit_doc"})
+"""Attributes that do nothing here, whose arguments are passed over."""
+_MODIFIERS = (("private", "protected"), ("meta", "noncomputable"))
+_PUBLIC_MODIFIERS = (("public",), ("protected",), ("meta", "noncomputable"))
+"""The words before a declaration in their order, at most one of each group."""
+
+
+class ModifierParser(Cursor):
+    """What stands before a declaration: its documentation, attributes and words."""
+
+    def modifiers(self) -> stx.Modifiers:
+        start = self.pos()
+        doc = None
+        if self.kinds[self.i] == DOC:
+            doc = self.texts[self.i]
+            self.i += 1
+        attributes = self.after("@[", self.attributes) or ()
+        # In this order and no other, as Lean's `declModifiers` has them. Of a single file all is public.
+        groups = _PUBLIC_MODIFIERS if self.texts[self.i] == "public" else _MODIFIERS
+        words = [self.texts[self.i - 1] for group in groups if self.accept(*group)]
+        return stx.Modifiers(attributes, tuple(words), doc, pos=start, end=self.last_end())
+
+    def attributes(self) -> tuple[str, ...]:
+        """`simp, -foo]`; the cursor is behind the opening bracket."""
+        names: list[str] = []
+        while not names or self.accept(","):
+            minus = "-" if self.accept("-") else ""  # `-simp` takes an attribute away
+            names.append(minus + self.name("name of an attribute"))
+            if names[-1] in _ATTRIBUTES_WITH_ARGUMENTS or (names[-1] in ("simp", "ext") and self.at_priority()):
+                self.skip_arguments()
+        self.expect("]")
+        return tuple(names)
+
+    def at_priority(self) -> bool:
+        """Whether an order among lemmas follows, which changes no proof: `simp 900`, `simp high`, `simp ↓`."""
+        return self.kinds[self.i] == NUM or self.texts[self.i] in ("high", "low", "↓")
+
+    def skip_arguments(self) -> None:
+        """Go to the `,` or `]` behind an attribute's arguments: `deprecated foo (since := "2025-01-01")`."""
+        depth = 0
+        while self.kinds[self.i] != EOF and (depth or self.texts[self.i] not in (",", "]")):
+            depth += (self.texts[self.i] in ("(", "[")) - (self.texts[self.i] in (")", "]"))
+            self.i += 1
 
 
 class FormParser(BinderParser):

@@ -9,11 +9,13 @@ from typing import cast
 
 from nanolean import syntax as stx
 from nanolean.meta.lctx import INACCESSIBLE_MARK
-from nanolean.parser.lexer import FIELD, HOLE, IDENT, NO_COLUMN, NUM
+from nanolean.parser.lexer import FIELD, HOLE, IDENT, NO_COLUMN, NUM, value_of
 from nanolean.parser.parse_forms import BRACKETS, CalcParser
 from nanolean.syntax.notation import ARROW_PREC, ASCII, LEAD_PREC, MAX_PREC, NOT_PREC, OPERATORS
 
 MAX_DIGITS = 1000
+CDOTS = ("·", ".")
+"""How `(· + 1)` is written; older files have the full stop, which Lean takes as well."""
 _OPERATORS = OPERATORS | {spelling: OPERATORS[symbol] for spelling, symbol in ASCII.items()}
 _OPERATORS["|>."] = OPERATORS["|>"]  # as an operator it takes no term on its right, but a field
 
@@ -110,7 +112,7 @@ class TermParser(CalcParser):
 
     def at_argument(self) -> bool:
         i = self.i
-        is_cdot = self.texts[i] == "·" and self.cdots is not None
+        is_cdot = self.texts[i] in CDOTS and self.cdots is not None
         if not (self.kinds[i] <= FIELD or self.texts[i] in _ATOM_FORMS or is_cdot):
             return False
         # `checkWsBefore` and `checkColGt`: `f(x)` is no application, and what begins a line of the block no argument.
@@ -146,7 +148,7 @@ class TermParser(CalcParser):
         elif kind == FIELD and not text[1].isdecimal():
             self.i += 1
             atom = stx.DotIdent(text[1:], pos=start, end=self.ends[i])
-        elif text == "·" and self.cdots is not None:
+        elif text in CDOTS and self.cdots is not None:
             atom = self.cdot(self.cdots)
         else:
             form = _ATOM_FORMS.get(text)
@@ -175,7 +177,7 @@ class TermParser(CalcParser):
         self.i += 1
         if self.kinds[self.i] == FIELD and not self.spaced():
             self.refuse("a numeral with a decimal point is")
-        return stx.Num(int(text), pos=start, end=self.last_end())
+        return stx.Num(value_of(text), pos=start, end=self.last_end())
 
     def levels(self) -> tuple[stx.LevelStx, ...]:
         levels = [self.level()]

@@ -28,6 +28,7 @@ from nanolean.syntax.commands import (
     StructureCmd,
     TheoremCmd,
     UniverseCmd,
+    UnrunCmd,
     VariableCmd,
 )
 from nanolean.syntax.context_tactics import (
@@ -334,5 +335,6 @@ __all__ = [
     "Unary",
     "UnfoldStx",
     "UniverseCmd",
+    "UnrunCmd",
     "VariableCmd",
 ]

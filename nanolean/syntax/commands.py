@@ -169,3 +169,10 @@ class PrintCmd(Command):
 @dataclass(frozen=True, slots=True)
 class CheckCmd(Command):
     term: Term
+
+
+@dataclass(frozen=True, slots=True)
+class UnrunCmd(Command):
+    """A command that only shows what Lean computes, which is nothing here: `#eval`."""
+
+    word: str

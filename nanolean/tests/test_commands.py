@@ -120,6 +120,50 @@ def test_end_closes_a_scope_for_each_part_of_its_name(text: str):
     assert errors(text) == []
 
 
+@each(
+    "text",
+    [
+        '@[simp, deprecated add_comm (since := "2025-01-01")] theorem t : 1 + 0 = 1 := rfl',
+        "@[grind =, simp high, norm_cast] theorem t : 1 + 0 = 1 := rfl\n@[grind →] theorem u : True := trivial",
+        "@[simp 900, inherit_doc Nat] def x := 1\nexample : x + 0 = 1 := rfl",
+        "@[expose] public section A\n@[expose] public protected def A.x := 1\nmeta def y := 1\nend A",
+        "noncomputable section\npublic theorem t : True := trivial\nend\nexample : True := t",
+        "set_option linter.style.longLine false\nexample : True := trivial",
+        "example : (0x10, 0b11, 0o17, 1_000) = (16, 3, 15, 1000) := rfl",
+        "example : (. + 1) 1 = (fun x => x + 1) 1 := rfl\nexample : (Nat.add . .) 1 2 = 3 := rfl",
+        "example : True ∧ True := (by\n  constructor\n  . trivial\n  . trivial)",
+    ],
+)
+def test_forms_that_files_have_and_that_change_no_proof_are_read(text: str):
+    assert errors(text) == []
+
+
+def test_what_only_shows_a_computation_is_passed_over():
+    result = run('#eval s!"{1}" ++ "sorry"\n#reduce fun x => x + 1\ntheorem t : True := trivial\n#print axioms t')
+    assert [message.severity for message in result.messages] == ["warning", "warning", "info"]
+    assert not result.sorries
+
+
+@each(
+    "text",
+    [
+        "example : 0x = 0 := rfl",
+        "@[simp ←] theorem t : 1 = 1 := rfl",
+        "@[deprecated",
+        "@[simp] section",
+        "public private def x := 1",
+        "def f.{0x1} := 1",
+    ],
+)
+def test_what_looks_like_such_a_form_is_an_error(text: str):
+    assert errors(text)
+
+
+@each("opened", ["open A B", "open A\nopen B", "open A in\nopen B in"])
+def test_open_finds_namespaces_within_those_that_are_open(opened: str):
+    assert errors(f"def A.B.x := 0\ndef B.y := 1\n{opened}\nexample : x + 1 = y := rfl") == []
+
+
 def test_a_failed_command_does_not_stop_the_next_one():
     result = run("example : 1 = 2 := rfl\ntheorem ok : 1 = 1 := rfl\n#print axioms ok")
     assert [message.severity for message in result.messages] == ["error", "info"]

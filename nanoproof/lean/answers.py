@@ -11,10 +11,12 @@ import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from nanoproof.lean.declarations import outline
 from nanoproof.lean.lexical import (
     ASCII_SYMBOLS,
     NAME_START,
     blank_comments,
+    find_arms,
     find_top_level,
     mask,
     spans,
@@ -37,14 +39,18 @@ LONGEST_COMMENT = 3_000
 
 # How models mark where their thoughts begin, and where an answer does. An answer's own end is where thoughts begin
 # again: nothing behind it counts.
-_THOUGHTS = "(?:think|thinking|thoughts?|thought_process|reasoning|reflection|scratchpad|analysis|monologue)"
+_THOUGHTS = (
+    "(?:think|(?:ant)?thinking|thoughts?|thought_process|reason|reasoning(?:_content)?|reflection|scratch_?pad|analysis|"
+    "monologue|cot|plan|planning)"
+)
 _TAGS_OF_THOUGHTS = rf"(?:\w+[:_])?{_THOUGHTS}"
 _THOUGHTS_BEGIN = (
     rf"<{_TAGS_OF_THOUGHTS}>|<\|{_THOUGHTS}\|>",  # DeepSeek-R1, Qwen3, EXAONE, `seed:think`, `longcat_think`
     r"</(?:answer|final_answer|response|solution)>",
     r"<\|(?:begin_of_thought|end_of_solution)\|>",  # Sky-T1, OpenThinker
     r"<\|(?:START_THINKING|END_RESPONSE)\|>",  # Command A Reasoning
-    r"\[THINK\]",  # Magistral
+    r"\[THINK\]|\[END FINAL RESPONSE\]",  # Magistral; Apriel
+    r"<\|im_start\|>think\b|<unused94>thought",  # s1; MedGemma
     r"◁think▷",  # Kimi
     r"<\|channel>thought",  # Gemma 4
     r"<\|inner_prefix\|>",  # Apertus
@@ -58,14 +64,15 @@ _ANSWER_BEGINS = (
     r"<(?:answer|final_answer|response|solution)>",
     rf"<[|｜]end[_▁](?:of[_▁])?{_THOUGHTS}[|｜]>|<\|begin_of_solution\|>",
     r"<\|START_RESPONSE\|>",
-    r"\[/THINK\]",
+    r"\[/THINK\]|\[BEGIN FINAL RESPONSE\]|^Here is my response:",  # the last one: Granite 3.2
+    r"<\|im_start\|>answer\b|<unused95>",
     r"◁/think▷",
     r"<channel\|>",
     r"<\|inner_suffix\|>",
     r"<\|channel\|>final\b[^<]*(?:<\|constrain\|>[^<]*)?<\|message\|>",
     r"assistantfinal",  # gpt-oss, where its special tokens were left out of the text
 )
-_MARKER = re.compile(f"(?P<thoughts>{'|'.join(_THOUGHTS_BEGIN)})|(?P<answer>{'|'.join(_ANSWER_BEGINS)})", re.I)
+_MARKER = re.compile(f"(?P<thoughts>{'|'.join(_THOUGHTS_BEGIN)})|(?P<answer>{'|'.join(_ANSWER_BEGINS)})", re.I | re.M)
 
 
 def without_thoughts(text: str) -> str:
@@ -101,6 +108,7 @@ _NO_SPAN = ("", sys.maxsize, sys.maxsize)
 _LEAN_TAGS = frozenset({"lean", "lean4", "lean3", "tactic", "tactics", "proof"})
 _TEXT_OF_BLOCKS = frozenset({"markdown", "md"})
 _TEXT_TAGS = frozenset({"", "text", "txt", "plain", "plaintext", "code"})
+_QUOTED = re.compile(r"[ \t]*>[ \t]?")
 _TAG = re.compile(r"\s*(?P<tag>[\w+#.-]*)[ \t]*(?P<rest>.*)")
 _ATTRIBUTES = re.compile(r"(?:[34]?:|[34]|[({\[].*[)}\]]|\w+=\S+(?:\s+\w+=\S+)*)\s*\Z")
 """What may follow a tag that is none of the code: `lean (name := x)`, `lean title="x"`, `lean 4`, `lean4:`."""
@@ -158,7 +166,10 @@ def _block(text: str, fence: re.Match[str]) -> tuple[_Block, int]:
     body = text[fence.end() : len(text) if end is None else end.start()]
     line = text.rfind("\n", 0, fence.start()) + 1
     margin = len(text[line : fence.start()]) - len(text[line : fence.start()].lstrip(" \t"))
-    body = "\n".join(_unindented(row, margin) for row in body.removeprefix("\n").split("\n"))
+    rows = body.removeprefix("\n").split("\n")
+    if _QUOTED.fullmatch(text, line, fence.start()):  # the whole block is quoted: `> theorem ..`
+        rows = [_QUOTED.sub("", row, count=1) for row in rows]
+    body = "\n".join(_unindented(row, margin) for row in rows)
     tag, code = _tag_and_code(fence["info"], body)
     return _Block(tag, code, fence.start(), end is not None), len(text) if end is None else end.end()
 
@@ -255,6 +266,10 @@ def written_proof(theorem: Theorem, text: str) -> str:
     text = without_thoughts(text.replace("\r\n", "\n"))
     blocks = _blocks(text)
     if not blocks:
+        inline = _INLINE_CODE.findall(mask(text))
+        in_words = _SENTENCE.match(text.lstrip()) is not None and not _states(theorem, text)
+        if len(inline) == 1 and (in_words or text.strip() == f"`{inline[0]}`"):
+            return str(inline[0])
         return _without_sentences_before(theorem, text)
     before = text[: blocks[0].start].rstrip()
     parts = [_Block("", before, 0), *blocks]
@@ -264,7 +279,8 @@ def written_proof(theorem: Theorem, text: str) -> str:
     stated = [part for part in parts if _states(theorem, part.code)]
     proofs = [part for part in stated if not sorries(mask(part.code))]
     if proofs:
-        return proofs[-1].code.strip("\n")
+        of_lean = [part for part in proofs if part.is_lean or not part.tag]  # not one that is shown as mere text
+        return (of_lean or proofs)[-1].code.strip("\n")
     if begun:
         return before
     chosen = _chosen([block for block in blocks if block not in stated])  # those only repeat the question
@@ -308,23 +324,32 @@ _COMMAND_LINE = re.compile(
 _NO_TACTIC = re.compile(rf"(?!open|set_option)(?:{_COMMAND_LINE.pattern})")
 _VALUE = re.compile(r"\s*:=")
 _BY = re.compile(r"\s*by(?![\w.'!?])")
-_SENTENCE = re.compile(rf"[A-Z*\\]|\d+[.)] |</\w+>|(?![{NAME_START}λΠΣ\d])\w")
+_SENTENCE = re.compile(rf"[A-Z*\\∎■✓✔✅☑🎉]|\d+[.)] |</\w+>|(?![{NAME_START}λΠΣ\d])\w")
 """Matches what follows a proof and is no Lean: `This proves ...`, `**Explanation**`, `\\end{lean}`, `</lean>`, a letter
 that no name of Lean begins with."""
 _SCOPE = re.compile(r"(?<![\w.'])(?:namespace|section|mutual)(?![\w.'])")
+_NAMESPACE_OF_TWO = re.compile(r"^[ \t]*namespace[ \t]+[^\s«»]*\.[^\s«»]+", re.MULTILINE)
 _MODIFIERS = re.compile(r"(?:(?<![\w.'])(?:private|protected|public|noncomputable|nonrec)\s+)+\Z")
 _END = re.compile(r"end(?![\w.'])[^\n]*")
 
 
 @dataclass(frozen=True)
 class _Head:
-    """A declaration in a text: its keyword's offset, its statement without blanks, and where its value begins."""
+    """A declaration in a text: its keyword's offset, its statement without blanks, and where its value begins.
+
+    With `arms` that is the line break before the arms of a declaration by equations, `| 0 => ..`.
+    """
 
     start: int
     statement: str
     value: int
+    arms: bool = False
 
 
+# The proof is put into the theorem as it was given: to read two forms as one accepts nothing that is not proved.
+_ONE_WAY = {**ASCII_SYMBOLS, "λ": "fun", "=>": "↦", "ℕ": "Nat", "ℤ": "Int", "ℚ": "Rat", "ℝ": "Real", "ℂ": "Complex"}
+_IN_OF_SUM = re.compile(r"([∑∏][^,]*?)\sin(?=\s)")
+"""Matches how Mathlib wrote `∑ i ∈ s` until 2024."""
 # They may be left out: Lean names universes by itself.
 _UNIVERSES_OF_NAME = re.compile(rf"(\A\s*{NAME})\.\{{[^}}]*\}}")
 
@@ -335,17 +360,23 @@ def _heads(text: str) -> Iterator[_Head]:
     end = len(text)
     for keyword in reversed(list(_KEYWORD.finditer(masked))):
         assign = find_top_level(masked[:end], ":=", keyword.end())
+        arms = find_arms(masked, keyword.end(), assign if assign >= 0 else end)
         end = keyword.start()
-        if assign >= 0:
+        if arms >= 0:
+            yield _Head(end, _statement_of(code[keyword.end() : arms]), arms, arms=True)
+        elif assign >= 0:
             yield _Head(end, _statement_of(code[keyword.end() : assign]), assign + 2)
 
 
 @dataclass(frozen=True)
 class _Given:
-    """What a source holds before the keyword of its theorem, its statement without blanks, and what follows."""
+    """What a source holds before the keyword of its theorem, its statement without blanks, and what follows.
+
+    There are several statements where namespaces are open: with the name as it is written, up to the full one.
+    """
 
     before: str
-    statement: str
+    statements: tuple[str, ...]
     after: str
 
 
@@ -355,8 +386,16 @@ def _given(theorem: Theorem) -> _Given | None:
     if not given.whole:
         return None
     code = blank_comments(theorem.source)
-    statement = re.sub(r"^\w+", "", code[given.keyword : given.assign])
-    return _Given(code[: given.keyword], _statement_of(statement), code[given.sorry_end :])
+    statement = _statement_of(re.sub(r"^\w+", "", code[given.keyword : given.assign]))
+    statements = [statement]
+    for declared in outline(theorem.source).declarations:
+        if declared.head == given.keyword:
+            own = declared.name.removeprefix("_root_.")
+            spaces = declared.full_name.removesuffix(own).split(".")[:-1]
+            rest = statement.removeprefix(_compact(declared.name))
+            for count in range(len(spaces) + 1):
+                statements.append(_compact(".".join([*spaces[count:], own])) + rest)
+    return _Given(code[: given.keyword], tuple(statements), code[given.sorry_end :])
 
 
 def _statement_of(code: str) -> str:
@@ -369,7 +408,7 @@ def _states(theorem: Theorem, text: str) -> bool:
     if len(text) > LONGEST_TEXT or _KEYWORD.search(text) is None:
         return False
     given = _given(theorem)
-    return given is not None and any(head.statement == given.statement for head in _heads(text))
+    return given is not None and any(head.statement in given.statements for head in _heads(text))
 
 
 # -- A whole proof: from the text to the tactics ---------------------------------------------------------------------
@@ -435,7 +474,7 @@ def _restated(theorem: Theorem, text: str) -> str | None:
     heads = list(_heads(text))
     if not heads:
         raise Unreadable("the text states a theorem and has no proof of it")
-    same = [head for head in heads if head.statement == given.statement]
+    same = [head for head in heads if head.statement in given.statements]
     if not same:
         words = " ".join(code[heads[0].start : heads[0].value - 2].split())
         raise Unreadable(f"the text states another theorem than the given one: {words[:200]}")
@@ -445,7 +484,8 @@ def _restated(theorem: Theorem, text: str) -> str | None:
         before = code[: head.start]
         extra = _more_than(before, given.before)
         if not extra:
-            return _without_end(text[head.value :], given.after, before)
+            value = _without_end(text[head.value :], given.after, before)
+            return f"fun{value}" if head.arms else value
     raise Unreadable(f"the text holds more than the theorem and its proof: `{extra[:100]}`")
 
 
@@ -472,7 +512,8 @@ def _more_than(before: str, given: str) -> str:
 
 
 def _lines(code: str) -> list[str]:
-    """List the lines of code that are not blank and no header, with single blanks."""
+    """List the lines of code that are not blank and no header, with single blanks; `namespace A.B` is two."""
+    code = _NAMESPACE_OF_TWO.sub(lambda line: "\nnamespace ".join(line.group().split(".")), code)
     lines = [" ".join(line.split()) for line in code.split("\n") if line.strip()]
     return [line for line in lines if not _HEADER_LINE.fullmatch(line)]
 
@@ -533,7 +574,7 @@ def _indent(line: str) -> int:
 
 def _compact(code: str) -> str:
     """Remove blanks, and write symbols one way: models write `→` for a `->` of the question, or in turn."""
-    code = "".join(code.split())
-    for ascii_form, symbol in ASCII_SYMBOLS.items():
-        code = code.replace(ascii_form, symbol)
+    code = "".join(_IN_OF_SUM.sub(r"\1∈", code).split())
+    for form, symbol in _ONE_WAY.items():
+        code = code.replace(form, symbol)
     return code

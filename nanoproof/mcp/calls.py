@@ -1,5 +1,6 @@
 """A call of a tool: its arguments, how far it is, and what an agent is told of an error."""
 
+import re
 import threading
 import time
 from collections.abc import Sequence
@@ -81,30 +82,25 @@ def text_of(text: str, argument: str) -> str:
     return text
 
 
-_RUNS_CODE = (
-    "#eval",
-    "#print",
-    "#reduce",
-    "run_cmd",
-    "run_elab",
-    "run_meta",
-    "initialize",
-    "builtin_initialize",
-    "elab",
+_RUNS_CODE = re.compile(
+    r"#(?:eval|print|reduce|guard(?!_msgs)|sample|test)(?![\w.'])"
+    r"|(?<![\w.'«])(?:(?:builtin_)?initialize|run_\w+|elab(?:_rules|_stx(?:_quot)?)?|by_elab|declare_\w+|"
+    r"(?:builtin_)?(?:cbv_|d)?simproc(?:_decl|_pattern%)?)(?![\w.'?])"
+    # Attributes by which a definition becomes a part of Lean.
+    r"|(?:@\[|(?<![\w.'«])attribute\s*\[)[^\]]*?(?<![\w.'«])(?:builtin_)?"
+    r"(?:\w+_elab|\w+_parser|\w*_?delab|macro|tactic|init|\w*simproc\w*|\w+_handler)(?![\w.'])"
 )
 
 
 def require_harmless(text: str, argument: str) -> None:
     """Refuse a text that has Lean run code: by that an agent could reach what is not in the project."""
     # `banned_word` is about proofs, which may have no gap. A statement comes with one, and a context may.
-    word = banned_word(text.replace("sorry", "").replace("admit", ""))
-    # Without comments and strings: a `#eval` that is only spoken of does no harm.
-    code, _ = code_of(text, docs=True)
-    for command in _RUNS_CODE:
-        if word is None and command in code.split():
-            word = command
-    if word is not None:
-        raise ToolProblem("bad argument", f"{argument}: `{word}` runs code, and is not taken from a call")
+    if reason := banned_word(text.replace("sorry", "").replace("admit", "")):
+        raise ToolProblem("bad argument", f"{argument}: {reason}, and is not taken from a call")
+    # Without comments and strings: a `#eval` that is only spoken of does no harm. Where they may hide something, with.
+    code, hidden = code_of(text, docs=True)
+    if found := _RUNS_CODE.search(text if hidden else code):
+        raise ToolProblem("bad argument", f"{argument}: `{found.group()}` runs code, and is not taken from a call")
 
 
 def is_library(module: str) -> bool:

@@ -5,6 +5,7 @@ Files are read anew at each call, as the agent edits them, and none is written. 
 
 import logging
 import random
+import re
 import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
@@ -136,6 +137,9 @@ class _WatchedProver(Prover):
         before = 0 if earlier is None else earlier.simulations
         self._kept[theorem.id] = _Searched(attempt, observer.refusals, before + attempt.simulations)
         return attempt
+
+
+_NO_TACTICS = re.compile(r"\s*(?::=|by(?![\w.'!?])|```)")
 
 
 class Workbench:
@@ -361,7 +365,8 @@ class Workbench:
 
     def check_proof(self, place: Place, source: str | None, proof: str, watch: Watch) -> CheckResult:
         """Check a proof of the `sorry` at a place, or of the last one of a text: of its theorem, then in its file."""
-        text_of(proof, "proof")
+        if _NO_TACTICS.match(text_of(proof, "proof")):
+            raise ToolProblem("bad argument", "proof: give tactics alone, without `:=`, `by` and fences")
         with self._session(watch) as session:
             if source is None:
                 opened = self._open(place, session)
@@ -460,6 +465,7 @@ class Workbench:
     def _virtual(self, text: str, context: str, imports: Sequence[str]) -> Project:
         """Make a project of a text that is in no file, behind a context and with imports of the project's modules."""
         require_harmless(text_of(context, "context"), "context")
+        require_harmless(text, "the statement or state")
         if imported_modules(context):
             raise ToolProblem("bad argument", "context: name its modules in imports, not in the text")
         name = _STATEMENT_FILE

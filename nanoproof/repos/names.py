@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from nanoproof.lean import lexical
 from nanoproof.lean.declarations import Declaration
@@ -22,12 +22,24 @@ class Names:
     """The names that the project and its libraries declare, with their places."""
 
     declared: Mapping[str, Provenance]
+    namespaces: frozenset[str]
     hidden: frozenset[str] = frozenset()
     """Paths of files that the file at hand does not import."""
 
+    @classmethod
+    def of(cls, declared: Mapping[str, Provenance]) -> "Names":
+        """Return names with the namespaces that they are in."""
+        namespaces: set[str] = set()
+        for name in declared:
+            outer = name.rpartition(".")[0]
+            while outer and outer not in namespaces:
+                namespaces.add(outer)
+                outer = outer.rpartition(".")[0]
+        return cls(declared, frozenset(namespaces))
+
     def without(self, paths: Iterable[str]) -> "Names":
         """Return the names without those of some files."""
-        return Names(self.declared, frozenset(paths))
+        return replace(self, hidden=frozenset(paths))
 
     def knows(self, name: str) -> bool:
         """Tell whether a name can be used in the file at hand."""
@@ -42,7 +54,7 @@ class Names:
         parts = re.findall(r"«[^»]*»|[^.]+", text.removeprefix("_root_."))
         # Lean's order: the namespaces around, innermost first, then the root, then what is opened. The longest part
         # of the name that is a constant counts; what is behind it are fields.
-        prefixes = [*declaration.namespaces, "", *reversed(declaration.opens)]
+        prefixes = [*declaration.namespaces, "", *reversed(self._opened(declaration))]
         for count in range(len(parts), 0, -1):
             stem = ".".join(parts[:count])
             for prefix in prefixes:
@@ -52,6 +64,17 @@ class Names:
                 if name in used or self.knows(name):
                     return name, text[: len(text) - len(text.removeprefix("_root_."))] + stem
         return None
+
+    def _opened(self, declaration: Declaration) -> list[str]:
+        """List the namespaces that are open at a declaration, in order.
+
+        `open B` is also that of a namespace around it or of one that is open: `open A B`, `namespace A open B`.
+        """
+        opened: list[str] = []
+        for name in declaration.opens:
+            within = [f"{outer}.{name}" for outer in (*opened, *declaration.namespaces)]
+            opened += [name, *(full for full in within if full in self.namespaces)]
+        return opened
 
     def provenance(self, name: str) -> Provenance:
         """Return where a constant is declared: for a constructor or the like, where its type is."""

@@ -368,7 +368,7 @@ class Tracer:
         # Not before a file is traced: it reads every file of a library that the project imports.
         with self._lock:
             if self._names is None:
-                self._names = Names(self._project.declared(self._nanolean))
+                self._names = Names.of(self._project.declared(self._nanolean))
         visible = {file.path, *(other.path for other in self._project.closure(file))}
         hidden = {other.path for other in self._project.files} - visible
         return make_trace(self._project, file, self._names.without(hidden), elaborated)

@@ -18,7 +18,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from nanoproof.data.weighted_rows import ASKS_FOR_CONJECTURE, Row, conjecture_text
-from nanoproof.lean.lexical import blank_comments, find_top_level, mask
+from nanoproof.lean.lexical import blank_comments, find_arms, find_top_level, mask
+from nanoproof.lean.source import MODIFIERS
 
 HARD_RATE = 0.25
 """A conjecture that is proved in less of its tries is barely provable, and teaches the conjecturer."""
@@ -221,23 +222,27 @@ def conjecture_target(problem: Problem) -> str:
     return f"\n{problem.statement.strip()}\n{HARD_END}"
 
 
-_HEAD = re.compile(
-    r"\A(?:@\[[^\]]*\]\s*)*(?:(?:protected|private|nonrec|noncomputable)\s+)*(?:theorem|lemma)(?:\s+|\Z)"
-)
+_HEAD = re.compile(rf"\s*(?:{MODIFIERS}(?:theorem|lemma)(?:\s+|\Z))?")
 
 
 def read_conjecture(text: str) -> str | None:
     """Return the statement that a conjecturer's text has, ending in `:= by`; None if it has none.
 
-    The text may begin with `theorem`, with attributes and modifiers before it, or right behind it (the prompts of the
-    published program end in `theorem`). What follows the `:=` of its value is left out, or the first one where
-    brackets are never closed.
+    The text may begin with `theorem`, with comments, attributes and modifiers before it, or right behind it (the
+    prompts of the published program end in `theorem`). What follows the `:=` of its value is left out, or the first
+    one where brackets are never closed.
     """
-    declaration = _HEAD.sub("", text.partition(HARD_END)[0].strip())
+    declaration = text.partition(HARD_END)[0]
+    head = _HEAD.match(mask(declaration))
+    assert head is not None, "it matches the empty text"
+    declaration = declaration[head.end() :]
     masked = mask(declaration)
     assign = find_top_level(masked, ":=")
     if assign < 0:
         assign = f"{masked}:=".index(":=")
+    arms = find_arms(masked, 0, assign)
+    if arms >= 0:  # proved by equations, `| 0 => ..`
+        assign = arms
     # Without a comment at its end, which would swallow the `:=`.
     statement = declaration[: len(blank_comments(declaration[:assign]).rstrip())]
     if not statement:

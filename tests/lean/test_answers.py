@@ -31,6 +31,12 @@ MARKED = {
     "another word": f"<thinking>{TRIED}</thinking>\n{{}}",
     "Sky-T1": f"<|begin_of_thought|>{TRIED}<|end_of_thought|>\n<|begin_of_solution|>{{}}<|end_of_solution|>",
     "Magistral": f"[THINK]{TRIED}[/THINK]{{}}",
+    "Apriel": f"Here are my reasoning steps:\n{TRIED}\n[BEGIN FINAL RESPONSE]\n{{}}\n[END FINAL RESPONSE]",
+    "Granite": f"Here is my thought process:\n{TRIED}\nHere is my response:\n{{}}",
+    "s1": f"<|im_start|>think\n{TRIED}\n<|im_start|>answer\n{{}}",
+    "MedGemma": f"<unused94>thought\n{TRIED}<unused95>{{}}",
+    "Hermes": f"<scratch_pad>{TRIED}</scratch_pad>\n{{}}",
+    "a plan": f"<plan>{TRIED}</plan>\n{{}}",
     "Kimi": f"◁think▷{TRIED}◁/think▷{{}}",
     "Command A": f"<|START_THINKING|>{TRIED}<|END_THINKING|><|START_RESPONSE|>{{}}<|END_RESPONSE|>",
     "gpt-oss": f"<|channel|>analysis<|message|>{TRIED}<|end|><|start|>assistant"
@@ -188,6 +194,13 @@ WRITTEN = {
         f"/-- ```\nfoo\n``` -/\n{STATED} simp",
     ),
     "line ends of other systems": ("simp\r\nrfl", "simp\nrfl"),
+    "a block in a quotation": (f"> Proof:\n>\n> ```lean4\n> {STATED}\n>   simp\n>\n> ```", f"{STATED}\n  simp"),
+    "a text that is shown behind the proof": (
+        f"```lean4\n{STATED} simp\n```\nNot:\n```text\n{STATED} rfl\n```",
+        f"{STATED} simp",
+    ),
+    "code within a sentence": ("The proof is `by exact ⟨h.2, h.1⟩`.", "by exact ⟨h.2, h.1⟩"),
+    "code within a sentence, and the theorem": (f"By `simp`:\n\n{STATED} rfl", f"{STATED} rfl"),
 }
 
 
@@ -271,6 +284,27 @@ def test_a_statement_may_be_repeated_with_other_forms_of_its_symbols() -> None:
     assert read_proofs(theorem, "theorem t (p q : Prop) : p ∧ q → (q \\/ p <-> 1 ≤ 2) := by\n  simp") == ["simp"]
     with pytest.raises(Unreadable, match="another theorem"):
         read_proofs(Theorem("theorem t : 1 ≠ 2 := by\n  sorry"), "theorem t : 1 != 2 := by\n  simp")
+    theorem = Theorem("theorem t (s : Set ℕ) : (fun x ↦ x) = id → ∑ i ∈ s, i = 1 := by\n  sorry")
+    text = "theorem t (s : Set Nat) : (λ x => x) = id → ∑ i in s, i = 1 := by\n  simp"
+    assert read_proofs(theorem, text) == ["simp"]
+
+
+@each("before", ["", "namespace A\n", "namespace A.B\n", "namespace A\nnamespace B\n"])
+def test_namespaces_may_be_written_in_the_name(before: str) -> None:
+    theorem = Theorem("namespace A.B\ntheorem t : 1 = 1 := by\n  sorry\nend A.B")
+    name = ["A.B.t", "B.t", "t"][before.count("A") + before.count("B")]
+    assert read_proofs(theorem, f"{before}theorem {name} : 1 = 1 := by\n  rfl") == ["rfl"]
+    of_the_root = Theorem("namespace A\ntheorem _root_.t : 1 = 1 := by\n  sorry")
+    assert read_proofs(of_the_root, "theorem t : 1 = 1 := by\n  rfl") == ["rfl"]
+
+
+def test_a_proof_by_equations_is_a_function() -> None:
+    theorem = Theorem("theorem t : ∀ n : Nat, n = n := by\n  sorry")
+    text = "theorem t : ∀ n : Nat, n = n\n  | 0 => rfl\n  | n + 1 => by\n    have h : n = n := rfl\n    rfl\n\n#check t"
+    (proof,) = read_proofs(theorem, text)
+    assert proof.startswith("exact (fun\n  | 0 => rfl\n") and "#check" not in proof
+    with pytest.raises(Unreadable, match="another theorem"):
+        read_proofs(theorem, text.replace("n = n", "n ≤ n", 1))
 
 
 def test_a_statement_may_be_repeated_without_its_universes() -> None:

@@ -24,12 +24,14 @@ from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp.server.mcpserver import MCPServer
 
+from nanolean.tests.each import each
 from nanoproof.common.config import from_args
 from nanoproof.common.errors import UserError
 from nanoproof.lean.types import TacticFailed
 from nanoproof.mcp import __main__ as command
-from nanoproof.mcp.calls import Place, Watch, problem_of
+from nanoproof.mcp.calls import Place, Watch, problem_of, require_harmless
 from nanoproof.mcp.opening import Opening
+from nanoproof.mcp.results import ToolProblem
 from nanoproof.mcp.searches import Searches, kind_of
 from nanoproof.mcp.tools import make_server
 from nanoproof.mcp.workbench import Workbench
@@ -273,6 +275,10 @@ def test_a_text_is_checked_with_the_lines_of_its_own(bench: Workbench) -> None:
         ("prove_statement", {"statement": "theorem t : 1 = 1", "imports": ["«../Secret»"]}, "no module"),
         ("prove_statement", {"statement": "theorem t : 1 = 1", "context": "import Basic"}, "imports"),
         ("prove_statement", {"statement": "theorem t : 1 = 1", "context": '#eval IO.println "x"'}, "runs code"),
+        ("prove_statement", {"statement": "#eval(1)\ntheorem t : 1 = 1"}, "runs code"),
+        ("try_tactics", {"tactics": ["rfl"], "state": "⊢ (by_elab x) = 1"}, "not allowed"),
+        ("check_proof", {"source": "theorem t : 1 = 1 := by native_decide"}, "`native_decide` is not allowed"),
+        ("check_proof", {"source": "theorem t : 1 = 1 := by sorry", "proof": "by rfl"}, "give tactics alone"),
         ("prove_statement", {"statement": "theorem t : 1 = \ud83d"}, "not Unicode"),
         ("prove_statement", {"statement": "theorem t : " + "1 + " * 100_000 + "1 = 1"}, "too large"),
         ("try_tactics", {"tactics": ["rfl"]}, "either file"),
@@ -289,6 +295,29 @@ def test_what_cannot_be_answered_is_a_typed_problem_and_the_server_goes_on(
     bench: Workbench, tool: str, arguments: dict[str, Any], words: str
 ) -> None:
     assert words in problem(bench, tool, **arguments)
+
+
+@each(
+    "text",
+    [
+        "#eval(IO.println 1)",
+        "#eval! 1",
+        "def x := 1\t\n#eval x",  # with a character that cannot be seen
+        'elab(name := x) "x" : tactic => pure ()',
+        "elab_rules : tactic | `(tactic| rfl) => pure ()",
+        "@[simp, command_elab x]\ndef f := 1",
+        "attribute [tactic x] f",
+        "simproc f (x) := fun e => return .continue",
+        "@[init] def f : IO Unit := pure ()",
+    ],
+)
+def test_text_that_runs_code_is_refused_however_it_is_written(text: str) -> None:
+    with pytest.raises(ToolProblem, match="runs code"):
+        require_harmless(text, "context")
+
+
+def test_names_and_comments_that_only_look_like_code_are_taken() -> None:
+    require_harmless("-- #eval 1\n@[simp, elab_as_elim] theorem elab_1 : f.init = tactic' := sorry", "context")
 
 
 def test_problems_have_a_kind_for_programs(bench: Workbench) -> None:

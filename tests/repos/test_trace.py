@@ -20,16 +20,17 @@ from nanoproof.common.run_dir import trace_folder
 from nanoproof.data.theorems.theorem_sets import list_theorems, parse_set_names, splits_of
 from nanoproof.data.transitions.leantree import load_split
 from nanoproof.lean.client import LeanServerClient
-from nanoproof.lean.declarations import enclosed
+from nanoproof.lean.declarations import declarations, enclosed
 from nanoproof.lean.embedded import start_embedded
 from nanoproof.lean.lean_file import OpenPlace
 from nanoproof.lean.lexical import without_header
 from nanoproof.lean.transport import TOKEN_VARIABLE
 from nanoproof.lean.types import ProofState, ProtocolError, TacticApplied, Theorem
 from nanoproof.repos.__main__ import main
+from nanoproof.repos.names import Names
 from nanoproof.repos.project import Project, nanolean_library
 from nanoproof.repos.trace import SUMMARY, TARGETS, TRANSITIONS, FileTrace, TraceOptions, read_trace, trace_project
-from nanoproof.repos.traced_files import TracedFile, file_from_json, file_to_json
+from nanoproof.repos.traced_files import Provenance, TracedFile, file_from_json, file_to_json
 from nanoproof.rl import __main__ as rl
 from nanoproof.training.named_data import load_transitions
 from tests.helpers import wait_for
@@ -152,6 +153,13 @@ def test_each_transition_is_one_of_search(traced, server):
                     branches |= {child: left[key] for child, key in zip(edge["children"], keys)}
                     steps += 1
     assert steps == 20
+
+
+@pytest.mark.parametrize("around", ["open A B", "open A\nopen B", "namespace A\nopen B"])
+def test_a_namespace_may_be_opened_by_a_part_of_its_name(around):
+    (theorem,) = declarations(f"{around}\ntheorem t : True := by\n  exact swap")
+    names = Names.of({"A.B.swap": Provenance("A.B.swap", "A.lean", (1, 1), (1, 9))})
+    assert names.resolve("swap.symm", theorem, frozenset()) == ("A.B.swap", "swap")
 
 
 def test_records_are_read_back_equal(traced):
