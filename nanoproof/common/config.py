@@ -17,6 +17,8 @@ one more flag, `--<prefix>preset`. What a preset does not name has its default t
 import argparse
 import dataclasses
 import difflib
+import math
+import os
 import re
 import sys
 import textwrap
@@ -34,6 +36,8 @@ T = TypeVar("T")
 Presets = Mapping[str, Mapping[str, Any]]
 Given = Sequence[str] | Mapping[str, Any] | None
 """What a command is given: its command line (None: the process's), or from Python the values of options by name."""
+MOST_SEED = 2**31 - 1
+"""numpy's seeds have 32 bits, and each rank adds its number."""
 _MISSING = object()
 
 
@@ -173,10 +177,31 @@ def validate(config: Any, section: str) -> None:
     for field in dataclasses.fields(config):
         value, inner = getattr(config, field.name), field.metadata.get("group")
         if inner is None:
+            # `--run-dir "$DIR"` with no DIR: as a path it would be the home of all runs, or the working directory.
+            check(field.default is not None or value != "", f"{section}.{field.name} must not be empty", section)
+            if "help" in field.metadata:
+                message = f"{section}.{field.name} has a value of another type: {value!r}"
+                check(_is_of_type(value, field.type), message, section)
             _check_value(value, field.metadata, f"{section}.{field.name}", section)
             continue
         for name, changed in inner.changes.items():
             _check_value(getattr(value, name), changed, f"{section}.{field.name}.{name}", section)
+
+
+def _is_of_type(value: Any, annotation: Any) -> bool:
+    """Tell whether a value may be one of an option: those of a run's `args.json`, or given from Python, may be any."""
+    origin, inner = get_origin(annotation), get_args(annotation)
+    if origin in (Union, types.UnionType):
+        return any(_is_of_type(value, member) for member in inner)
+    if origin is tuple:
+        return isinstance(value, tuple | list) and all(_is_of_type(item, inner[0]) for item in value)
+    if annotation is float:
+        return isinstance(value, (int, float)) and not isinstance(value, bool)
+    if annotation is int:
+        return isinstance(value, int) and not isinstance(value, bool)
+    if annotation is str:
+        return isinstance(value, (str, os.PathLike))
+    return not isinstance(annotation, type) or isinstance(value, annotation)
 
 
 def _check_value(value: Any, rule: Mapping[str, Any], name: str, section: str) -> None:
@@ -188,8 +213,9 @@ def _check_value(value: Any, rule: Mapping[str, Any], name: str, section: str) -
         for item in value if isinstance(value, tuple) else (value,):
             check(item in rule["choices"], f"{name} must be one of {allowed}; got {item}", section)
     if isinstance(value, (int, float)):
-        # nan alone is unequal to itself, and passes every comparison below by failing it.
-        check(value == value, f"{name} must be a number, got nan", section)
+        # nan passes every comparison below by failing it. Infinite, a learning rate makes all weights nan, a weight of
+        # the loss the loss, and a time limit overflows the system's calls.
+        check(math.isfinite(value), f"{name} must be a number, got {value}", section)
         if rule.get("min") is not None:
             check(value >= rule["min"], f"{name} must be >= {rule['min']}, got {value}", section)
         if rule.get("max") is not None:
