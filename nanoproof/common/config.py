@@ -31,6 +31,7 @@ from typing import Any, Literal, NoReturn, TypeVar, Union, get_args, get_origin
 from nanoproof.common.errors import UserError, did_you_mean, report_error
 from nanoproof.common.retired import is_retired_flag
 from nanoproof.common.run_dir import SCRIPTS
+from nanoproof.common.terminal import HelpFormatter
 
 T = TypeVar("T")
 Presets = Mapping[str, Mapping[str, Any]]
@@ -195,13 +196,11 @@ def _is_of_type(value: Any, annotation: Any) -> bool:
         return any(_is_of_type(value, member) for member in inner)
     if origin is tuple:
         return isinstance(value, tuple | list) and all(_is_of_type(item, inner[0]) for item in value)
-    if annotation is float:
-        return isinstance(value, (int, float)) and not isinstance(value, bool)
-    if annotation is int:
-        return isinstance(value, int) and not isinstance(value, bool)
-    if annotation is str:
-        return isinstance(value, (str, os.PathLike))
-    return not isinstance(annotation, type) or isinstance(value, annotation)
+    if not isinstance(annotation, type):
+        return True
+    kinds = {float: (int, float), str: (str, os.PathLike)}.get(annotation, (annotation,))
+    # To Python true and false are numbers.
+    return isinstance(value, kinds) and (annotation is bool or not isinstance(value, bool))
 
 
 def _check_value(value: Any, rule: Mapping[str, Any], name: str, section: str) -> None:
@@ -245,36 +244,6 @@ class _HelpAll(argparse.Action):
     def __call__(self, parser: Any, namespace: Any, values: Any, option_string: str | None = None) -> None:
         parser._print_message(parser.format_help_all(), sys.stdout)
         parser.exit()
-
-
-class HelpFormatter(argparse.HelpFormatter):
-    """Formats pages of many options: a short usage line, short names of values, and defaults that say something."""
-
-    MANY_OPTIONS = 8
-    """From so many on, the usage line does not list them."""
-
-    def start_section(self, heading: str | None) -> None:
-        super().start_section(heading and heading.removesuffix("."))
-
-    def _format_usage(self, usage: Any, actions: Any, groups: Any, prefix: Any) -> str:
-        optional = [action for action in actions if action.option_strings]
-        if len(optional) < self.MANY_OPTIONS:
-            return super()._format_usage(usage, actions, groups, prefix)
-        line = super()._format_usage(usage, [action for action in actions if not action.option_strings], [], prefix)
-        first, prog, rest = line.partition(self._prog)
-        return f"{first}{prog} [options]{rest}"
-
-    def _get_default_metavar_for_optional(self, action: argparse.Action) -> str:
-        return {int: "N", float: "X"}.get(action.type, "NAME" if action.nargs else "TEXT")  # type: ignore[call-overload]
-
-    def _get_help_string(self, action: argparse.Action) -> str | None:
-        value, text = action.default, action.help or ""
-        if value in (None, argparse.SUPPRESS, "", ()) or "(default" in text:
-            return text
-        shown = " ".join(map(str, value)) if isinstance(value, tuple) else str(value)
-        shown = {"True": "on", "False": "off"}.get(shown, shown)
-        # argparse puts its own values into what is left of the text by `%`.
-        return f"{text} (default: {shown.replace('%', '%%')})"
 
 
 class Parser(argparse.ArgumentParser):
