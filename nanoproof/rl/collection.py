@@ -298,11 +298,15 @@ def relearn_other(experience: Experience, run_path: Path, show: bool = False) ->
     _compare(experience, run_path)
 
 
-def earlier_run(text: str | None) -> Path | None:
-    """Find the run of `--load-buffer`. Raises UserError if it has no attempts to begin with."""
+def earlier_run(text: str | None, resumed: str | None) -> Path | None:
+    """Find the run of `--load-buffer`. Raises UserError if it has no attempts to begin with, or is the resumed one."""
     if text is None:
         return None
     path = resolve_run_dir(text, "--load-buffer")
+    if resumed is not None and path.samefile(resolve_run_dir(resumed, "--resume-from")):
+        raise UserError(
+            f"--load-buffer {text} is the run that is resumed: its attempts would count twice; leave it out"
+        )
     if not any(file.stat().st_size for file in attempt_logs(path)):
         raise UserError(f"--load-buffer {text}: {path} holds no attempts (attempts_r<rank>.jsonl) to begin with")
     return path
@@ -351,7 +355,7 @@ class Collection:
 
     def __init__(self, config: RLConfig, learner: PolicyLearner, experience: Experience, dist: DistInfo) -> None:
         self._config, self._learner, self._dist = config, learner, dist
-        self._earlier = earlier_run(config.rl.load_buffer)
+        self._earlier = earlier_run(config.rl.load_buffer, config.start.resume_from)
         self._staleness: dict[str, float] = {}
         self._stale = 0
         """Attempts that the pool had dropped as too old, when it was last asked."""

@@ -149,6 +149,11 @@ def test_a_run_without_attempts_is_none_to_start_with(model, tmp_path):
     assert not (tmp_path / "rl").exists()
 
 
+def test_a_run_does_not_count_its_own_attempts_twice(run_path):
+    with pytest.raises(UserError, match="--load-buffer .* is the run that is resumed"):
+        rl.main(["--resume-from", str(run_path), "--load-buffer", str(run_path)])
+
+
 def test_a_resumed_run_keeps_its_options_and_the_buffer_it_began_with(tmp_path):
     saved = {"model_path": "sft/x", "resume_from": None, "load_buffer": "rl/other", "seed": 7, "run_dir": None}
     (tmp_path / "args.json").write_text(json.dumps(saved))
