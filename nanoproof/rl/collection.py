@@ -304,9 +304,7 @@ def earlier_run(text: str | None, resumed: str | None) -> Path | None:
         return None
     path = resolve_run_dir(text, "--load-buffer")
     if resumed is not None and path.samefile(resolve_run_dir(resumed, "--resume-from")):
-        raise UserError(
-            f"--load-buffer {text} is the run that is resumed: its attempts would count twice; leave it out"
-        )
+        raise UserError(f"--load-buffer {text} is the run that is resumed: its attempts would count twice")
     if not any(file.stat().st_size for file in attempt_logs(path)):
         raise UserError(f"--load-buffer {text}: {path} holds no attempts (attempts_r<rank>.jsonl) to begin with")
     return path

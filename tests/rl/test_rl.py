@@ -150,7 +150,7 @@ def test_a_run_without_attempts_is_none_to_start_with(model, tmp_path):
 
 
 def test_a_run_does_not_count_its_own_attempts_twice(run_path):
-    with pytest.raises(UserError, match="--load-buffer .* is the run that is resumed"):
+    with pytest.raises(UserError, match=r"--load-buffer .* is the run that is resumed"):
         rl.main(["--resume-from", str(run_path), "--load-buffer", str(run_path)])
 
 
