@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from nanoproof.common.config import Parser, add_flags, check, from_args, opt, validate
+from nanoproof.common.config import MOST_SEED, Parser, add_flags, check, from_args, opt, validate
 from nanoproof.common.errors import run_main
 from nanoproof.common.run_dir import home
 from nanoproof.model.tokenizer import Tokenizer
@@ -24,7 +24,7 @@ class DecoderOptions:
     width: int = opt(128, "Channels; a head has 32.", min=32)
     positions: int = opt(512, "Most tokens of prompt and answer.", min=16)
     tokenizer: str | None = opt(None, "Directory of the tokenizer; default $NANOPROOF_HOME/tokenizer.")
-    seed: int = opt(0, "Seed of the weights.", min=0)
+    seed: int = opt(0, "Seed of the weights.", min=0, max=MOST_SEED)
 
     def __post_init__(self) -> None:
         validate(self, "decoder")

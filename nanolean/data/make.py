@@ -11,7 +11,7 @@ import random
 import re
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -374,7 +374,7 @@ def make_library(read_goal: GoalReader, unnamed: frozenset[str] = HELD_OUT_LIBRA
 
 
 def make_classics(
-    theorems: Sequence[Classic], read_goal: GoalReader, unnamed: frozenset[str] = frozenset()
+    theorems: Iterable[Classic], read_goal: GoalReader, unnamed: frozenset[str] = frozenset()
 ) -> list[dict[str, Any]]:
     """Trace proofs written by hand as LeanTree theorems, but for those that name a theorem of `unnamed`.
 

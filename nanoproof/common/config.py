@@ -17,6 +17,8 @@ one more flag, `--<prefix>preset`. What a preset does not name has its default t
 import argparse
 import dataclasses
 import difflib
+import math
+import os
 import re
 import sys
 import textwrap
@@ -29,11 +31,14 @@ from typing import Any, Literal, NoReturn, TypeVar, Union, get_args, get_origin
 from nanoproof.common.errors import UserError, did_you_mean, report_error
 from nanoproof.common.retired import is_retired_flag
 from nanoproof.common.run_dir import SCRIPTS
+from nanoproof.common.terminal import HelpFormatter
 
 T = TypeVar("T")
 Presets = Mapping[str, Mapping[str, Any]]
 Given = Sequence[str] | Mapping[str, Any] | None
 """What a command is given: its command line (None: the process's), or from Python the values of options by name."""
+MOST_SEED = 2**31 - 1
+"""numpy's seeds have 32 bits, and each rank adds its number."""
 _MISSING = object()
 
 
@@ -173,10 +178,29 @@ def validate(config: Any, section: str) -> None:
     for field in dataclasses.fields(config):
         value, inner = getattr(config, field.name), field.metadata.get("group")
         if inner is None:
+            # `--run-dir "$DIR"` with no DIR: as a path it would be the home of all runs, or the working directory.
+            check(field.default is not None or value != "", f"{section}.{field.name} must not be empty", section)
+            if "help" in field.metadata:
+                message = f"{section}.{field.name} has a value of another type: {value!r}"
+                check(_is_of_type(value, field.type), message, section)
             _check_value(value, field.metadata, f"{section}.{field.name}", section)
             continue
         for name, changed in inner.changes.items():
             _check_value(getattr(value, name), changed, f"{section}.{field.name}.{name}", section)
+
+
+def _is_of_type(value: Any, annotation: Any) -> bool:
+    """Tell whether a value may be one of an option: those of a run's `args.json`, or given from Python, may be any."""
+    origin, inner = get_origin(annotation), get_args(annotation)
+    if origin in (Union, types.UnionType):
+        return any(_is_of_type(value, member) for member in inner)
+    if origin is tuple:
+        return isinstance(value, tuple | list) and all(_is_of_type(item, inner[0]) for item in value)
+    if not isinstance(annotation, type):
+        return True
+    kinds = {float: (int, float), str: (str, os.PathLike)}.get(annotation, (annotation,))
+    # To Python true and false are numbers.
+    return isinstance(value, kinds) and (annotation is bool or not isinstance(value, bool))
 
 
 def _check_value(value: Any, rule: Mapping[str, Any], name: str, section: str) -> None:
@@ -188,8 +212,9 @@ def _check_value(value: Any, rule: Mapping[str, Any], name: str, section: str) -
         for item in value if isinstance(value, tuple) else (value,):
             check(item in rule["choices"], f"{name} must be one of {allowed}; got {item}", section)
     if isinstance(value, (int, float)):
-        # nan alone is unequal to itself, and passes every comparison below by failing it.
-        check(value == value, f"{name} must be a number, got nan", section)
+        # nan passes every comparison below by failing it. Infinite, a learning rate makes all weights nan, a weight of
+        # the loss the loss, and a time limit overflows the system's calls.
+        check(math.isfinite(value), f"{name} must be a number, got {value}", section)
         if rule.get("min") is not None:
             check(value >= rule["min"], f"{name} must be >= {rule['min']}, got {value}", section)
         if rule.get("max") is not None:
@@ -219,36 +244,6 @@ class _HelpAll(argparse.Action):
     def __call__(self, parser: Any, namespace: Any, values: Any, option_string: str | None = None) -> None:
         parser._print_message(parser.format_help_all(), sys.stdout)
         parser.exit()
-
-
-class HelpFormatter(argparse.HelpFormatter):
-    """Formats pages of many options: a short usage line, short names of values, and defaults that say something."""
-
-    MANY_OPTIONS = 8
-    """From so many on, the usage line does not list them."""
-
-    def start_section(self, heading: str | None) -> None:
-        super().start_section(heading and heading.removesuffix("."))
-
-    def _format_usage(self, usage: Any, actions: Any, groups: Any, prefix: Any) -> str:
-        optional = [action for action in actions if action.option_strings]
-        if len(optional) < self.MANY_OPTIONS:
-            return super()._format_usage(usage, actions, groups, prefix)
-        line = super()._format_usage(usage, [action for action in actions if not action.option_strings], [], prefix)
-        first, prog, rest = line.partition(self._prog)
-        return f"{first}{prog} [options]{rest}"
-
-    def _get_default_metavar_for_optional(self, action: argparse.Action) -> str:
-        return {int: "N", float: "X"}.get(action.type, "NAME" if action.nargs else "TEXT")  # type: ignore[call-overload]
-
-    def _get_help_string(self, action: argparse.Action) -> str | None:
-        value, text = action.default, action.help or ""
-        if value in (None, argparse.SUPPRESS, "", ()) or "(default" in text:
-            return text
-        shown = " ".join(map(str, value)) if isinstance(value, tuple) else str(value)
-        shown = {"True": "on", "False": "off"}.get(shown, shown)
-        # argparse puts its own values into what is left of the text by `%`.
-        return f"{text} (default: {shown.replace('%', '%%')})"
 
 
 class Parser(argparse.ArgumentParser):

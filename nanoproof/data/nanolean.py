@@ -185,8 +185,16 @@ def reference_file() -> Path:
     file.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(f"{file}.lock"):
         if not file.exists():  # another process may have made it meanwhile
-            with _IN_THIS_PROCESS:
-                write_records(file, f"{HARD}/classics", make_classics(classics(), goal_object))
+            theorems = classics()
+            with Progress(len(theorems), "tracing reference proofs", "proofs", screen=sys.stderr) as progress:
+
+                def counted() -> Iterator[tuple[str, str, str]]:
+                    for theorem in theorems:
+                        yield theorem
+                        progress.update()
+
+                with _IN_THIS_PROCESS:
+                    write_records(file, f"{HARD}/classics", make_classics(counted(), goal_object))
     return file
 
 

@@ -86,7 +86,8 @@ class OwnModel:
         if room < 2:
             most = self._model.config.sequence_len - 2
             raise BadState(
-                f"this model writes at most {most} tokens, asked for {options.max_new_tokens} (--proof-max-new-tokens)"
+                f"this model writes at most {most} tokens, asked for {options.max_new_tokens} (--proof-max-new-tokens, "
+                "in self-play --max-tokens)"
             )
         pending: list[PendingCompletion] = []
         for prompt, seed in zip(prompts, seeds, strict=True):

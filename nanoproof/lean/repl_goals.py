@@ -26,9 +26,12 @@ _ANONYMOUS_TAGS = ("", "[anonymous]")
 _PARENTHESIS = re.compile(r"'[()]'|[()]")
 # Lean prints a metavariable without a name of its own as `?m.123`.
 _NUMBERED = re.compile(r"m\.\d+")
-# Words of the REPL's forks, of Lean's cancellation and of our own tactic, but not a name such as `Foo.timeout`.
+# Words of the REPL's forks, of Lean's cancellation (tactics, kernel), of its limit of memory (`-M`) and of our own
+# tactic, but not a name such as `Foo.timeout`.
 _OUT_OF_TIME = re.compile(
-    r"(?<![\w`.])(?:timed out|timeout|(?:elaboration|execution) interrupted)(?![\w`.])", re.IGNORECASE
+    r"(?<![\w`'.])(?:timed out|timeout|(?:elaboration|execution|\(kernel\)) interrupted)(?![\w`'.])"
+    r"|excessive memory consumption detected",
+    re.IGNORECASE,
 )
 _SHOWN = 300
 
@@ -192,7 +195,7 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class OutOfTime:
-    """Lean or the REPL stopped at the time limit; its proof states are still there."""
+    """Lean or the REPL stopped at its limit of time or memory; its proof states are still there."""
 
     message: str = field(default="", compare=False)
 
@@ -258,13 +261,18 @@ def error_messages(answer: dict[str, Any]) -> list[str]:
     return [str(message.get("data", "")) for message in messages if message.get("severity") == "error"]
 
 
+def ran_out(message: str) -> bool:
+    """Tell whether Lean was stopped by how fast or large the machine is, which is no verdict on the text."""
+    # The first line only, as what follows may quote the tactic. A `(deterministic) timeout` counts heartbeats: it
+    # comes whatever the time limit is, and is Lean's verdict on the tactic.
+    first_line = message.strip().removeprefix("Lean error:").strip().split("\n", 1)[0]
+    return _OUT_OF_TIME.search(first_line) is not None and "deterministic" not in first_line
+
+
 def _failure(answer: dict[str, Any]) -> Refused | OutOfTime:
     message = answer.get("message")
     if isinstance(message, str):
-        # The first line only, as what follows may quote the tactic. A `(deterministic) timeout` counts heartbeats: it
-        # comes whatever the time limit is, and is Lean's verdict on the tactic.
-        first_line = message.removeprefix("Lean error:").strip().split("\n", 1)[0]
-        if _OUT_OF_TIME.search(first_line) and "deterministic" not in first_line:
+        if ran_out(message):
             return OutOfTime(message)
         if message.startswith("Lean error"):
             return Refused(message)

@@ -19,6 +19,7 @@ from typing import Any, Literal
 from nanoproof.common.config import opt, validate
 from nanoproof.common.web.http_client import BUSY_STATUSES, MAX_ANSWER_BYTES, Address, HttpClient
 from nanoproof.lean.local_socket import LocalSocket
+from nanoproof.lean.repl_goals import ran_out
 from nanoproof.lean.types import AccessDenied, LeanError, ProofState, ProtocolError, ServerTimeout, ServerUnavailable
 
 log = logging.getLogger(__name__)
@@ -104,6 +105,7 @@ ErrorKind = Literal["rejected", "timeout", "gone", "protocol"]
 _MESSAGES = "REPL returned error messages:"
 """How LeanTree's server begins the text of a 500 that carries Lean's own error messages, as a JSON list."""
 _REFUSALS = ("REPL returned error", "Step verification error", "Could not apply tactic")
+_REPORTED = re.compile(r"\A(?:\w+: )?(?:REPL returned error|Could not apply tactic): ")
 _TIMEOUTS = ("Tactic application timed out", "Command timed out")
 _GONE = re.compile(
     r"Lean REPL process ended unexpectedly|Subprocess has terminated|Failed to send data to REPL|Process \d+ not found"
@@ -121,7 +123,8 @@ def classify(error: str) -> ErrorKind:
         return "rejected"
     if _GONE.search(error):
         return "gone"
-    if any(text in error for text in _TIMEOUTS):
+    # LeanTree's server takes all that its REPL says of a tactic for a refusal.
+    if any(text in error for text in _TIMEOUTS) or ran_out(_REPORTED.sub("", error)):
         return "timeout"
     if any(text in error for text in _REFUSALS):
         return "rejected"

@@ -25,7 +25,7 @@ from safetensors import SafetensorError
 from nanoproof.common.config import to_dict
 from nanoproof.common.distributed import DistInfo, gather_json, on_all_ranks
 from nanoproof.common.errors import UserError
-from nanoproof.common.files import atomic_write, atomic_write_json, file_sha256, read_json, sync_directory
+from nanoproof.common.files import atomic_write, atomic_write_json, file_sha256, sync_directory
 from nanoproof.common.run_dir import resolve_model_path
 from nanoproof.model.checkpoint_files import (
     find_checkpoint,
@@ -195,7 +195,7 @@ def load_trained(
 ) -> tuple[GPT, Tokenizer, dict[str, Any]]:
     """Load as `load_model` does, with adapters as they were trained, beside their base."""
     manifest_path = find_checkpoint(path)
-    manifest = read_json(manifest_path)
+    manifest = read_manifest(manifest_path)
     try:
         config = GPTConfig(**{"num_kv_heads": None, **manifest["config"]})
         weights, tokenizer_file = manifest_path.parent / manifest["weights"], manifest["tokenizer"]
@@ -282,7 +282,7 @@ def load_optimizer(path: Path | str, optimizer: MuonAdamW, dist: DistInfo | None
     what is missing, damaged or does not fit.
     """
     manifest_path = find_checkpoint(path)
-    manifest = read_json(manifest_path)
+    manifest = read_manifest(manifest_path)
     names = manifest.get("optimizer")
     if not names:
         raise UserError(f"{manifest_path} was saved without optimizer state; {FRESH_HINT}")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from nanoproof.common.errors import UserError
-from nanoproof.common.files import file_sha256, read_json
+from nanoproof.common.files import file_sha256, read_object
 from nanoproof.common.run_dir import HUB_CONFIG, is_exported
 
 CHECKPOINT_NAME = re.compile(r"model_(\d+)\.(?:pt|json)")
@@ -53,8 +53,16 @@ def find_checkpoint(path: Path | str) -> Path:
 
 
 def read_manifest(path: Path | str) -> dict[str, Any]:
-    """Read the manifest of a checkpoint file or of the latest in a directory (`step`, `config`, `extra` ...)."""
-    manifest: dict[str, Any] = read_json(find_checkpoint(path))
+    """Read the manifest of a checkpoint file or of the latest in a directory (`step`, `config`, `extra` ...).
+
+    Raises UserError if it is none, as where a disk has damaged it.
+    """
+    file = find_checkpoint(path)
+    manifest = read_object(file) or {}
+    # `sha256` is missing in older ones.
+    parts = (manifest.get("config"), manifest.get("extra", {}), manifest.get("sha256", {}))
+    if not all(isinstance(part, dict) for part in parts):
+        raise UserError(f"{file} is damaged: it does not describe a checkpoint")
     return manifest
 
 
@@ -63,7 +71,7 @@ def weights_sha256(manifest_path: Path) -> str:
 
     Of adapters it is that of their digest and their base's. Raises UserError if there are no weights.
     """
-    manifest = read_json(manifest_path)
+    manifest = read_manifest(manifest_path)
     weights = manifest_path.parent / str(manifest.get("weights", ""))
     if not weights.is_file():
         raise UserError(f"{manifest_path}: its weights {weights} are not there")

@@ -89,18 +89,26 @@ class IndexEntry(NamedTuple):
     def from_json(cls, data: dict[str, Any]) -> "IndexEntry":
         """Read the entry of a line. Raises KeyError, TypeError or ValueError if it is none."""
         step, rank, sequence = data["n"]
-        # Who reads an index adds these up: one damaged line would else stop all that comes behind it.
-        if type(data["at"]) is not int or type(data["len"]) is not int or type(data["s"]) not in (int, float):
-            raise TypeError("an entry has no place in the log, or no seconds")
-        if type(data["t"]) not in (int, float, type(None)):
-            raise TypeError("the time of an entry is none")
         # Interned: a run of a million attempts has a few data sets and outcomes, and a million copies of their names.
         return cls(
             *(step, rank, sequence, data["at"], data["len"]),
             *(sys.intern(data["d"]), data["id"], sys.intern(data["o"])),
             *(data["sims"], data["budget"], data["tactics"], data["s"], data["t"], data["tree"], data["dis"]),
             *(sys.intern(data.get("lost", "")), data.get("why", "")),
-        )
+        ).checked()
+
+    def checked(self) -> "IndexEntry":
+        """Return the entry. Raises TypeError or ValueError if it is none: one damaged line would else end who reads on.
+
+        Readers add its numbers up and sort by them, and its texts are written to the index.
+        """
+        whole = (self.step, self.rank, self.sequence, self.at, self.size, self.simulations, self.budget, self.tactics)
+        if any(type(number) is not int for number in whole):
+            raise TypeError("a number of an entry is none")
+        if type(self.seconds) not in (int, float) or type(self.time) not in (int, float, type(None)):
+            raise TypeError("a time of an entry is none")
+        (self.dataset + self.id + self.outcome + self.lost + self.reason).encode()  # half a surrogate pair is no text
+        return self
 
 
 def attempts_file(run_path: Path, rank: int) -> Path:
@@ -125,7 +133,7 @@ def attempt_logs(run_path: Path) -> list[Path]:
 
 
 def entry_of(record: dict[str, Any], at: int, size: int) -> IndexEntry:
-    """Make the entry of a record of the log. Raises KeyError, TypeError or AttributeError if it is none."""
+    """Make the entry of a record of the log. Raises KeyError, TypeError, ValueError or AttributeError if it is none."""
     number, theorem, counts = record["number"], record["theorem"], record.get("counts", {})
     seconds, check = record.get("seconds", {}), record.get("check")
     if not isinstance(check, dict):
@@ -140,7 +148,7 @@ def entry_of(record: dict[str, Any], at: int, size: int) -> IndexEntry:
         *(round(sum(seconds.get(phase, 0.0) for phase in _PHASES), 3), record.get("time")),
         *(bool(record.get("tree")), bool(record.get("disproving"))),
         *(lost, reason),
-    )
+    ).checked()
 
 
 def read_record(run_path: Path, entry: IndexEntry) -> dict[str, Any]:
@@ -400,6 +408,9 @@ class AttemptLog:
         covered, mode = 0, "wb"
         if last is not None and _agrees(run_path, last):
             covered, mode = last.at + last.size, "ab"
+        elif last is not None:
+            # The log is written first: a machine that lost power, or a disk, has left a part of it or nothing.
+            log.warning("%s lacks attempts that its index lists; what is left of it counts", self._file)
         index: IO[bytes] = open(self._index_file, mode, buffering=0)
         for entry, _ in scan(self._file, covered):
             if entry is not None:
@@ -419,7 +430,7 @@ def _agrees(run_path: Path, entry: IndexEntry) -> bool:
     """Tell whether an entry is about what the log has there."""
     try:
         logged = entry_of(read_record(run_path, entry), entry.at, entry.size)
-    except (UserError, KeyError, TypeError, AttributeError):
+    except (UserError, KeyError, TypeError, ValueError, AttributeError):
         return False
     log_size = attempts_file(run_path, entry.rank).stat().st_size
     return logged.number == entry.number and entry.at + entry.size <= log_size

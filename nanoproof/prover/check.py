@@ -16,6 +16,7 @@ from typing import Any, Protocol
 
 from nanoproof.lean.forbidden import banned_reason, banned_word, block_reason
 from nanoproof.lean.lean_file import PLACEHOLDER, STAND_IN
+from nanoproof.lean.repl_goals import ran_out
 from nanoproof.lean.source import (
     ALLOWED_AXIOMS,
     parse_declaration,
@@ -38,7 +39,8 @@ _OF_THE_SERVER = re.compile(
     r"|invalid 'import' command",
     re.DOTALL,
 )
-"""Lean's messages about texts that were not read in a fresh environment with the imports: no tactic is to blame."""
+"""Lean's messages about texts that were not read in a fresh environment with the imports: no tactic is to blame. Nor
+for those of `ran_out`, about the limits of a machine."""
 
 
 class TrustingSession:
@@ -203,7 +205,11 @@ class _FinalCheck:
     def _hold(self, rung: str, reason: str | bool | int | Sequence[str], fault: bool = False) -> None:
         self.rungs[rung] = not reason
         if reason:
-            raise _Refused(str(reason), fault or any(map(_OF_THE_SERVER.search, self.errors)))
+            raise _Refused(str(reason), fault or any(map(_of_the_server, self.errors)))
+
+
+def _of_the_server(error: str) -> bool:
+    return _OF_THE_SERVER.search(error) is not None or ran_out(error)
 
 
 def _refusal(report: CheckReport) -> str:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from nanoproof.common.config import change, check, group, opt, validate
+from nanoproof.common.config import MOST_SEED, change, check, group, opt, validate
 from nanoproof.retrieval.folders import WORDS, existing_folder
 from nanoproof.retrieval.index import INDEX_FOLDER, Index, IndexSearchOption
 
@@ -136,7 +136,7 @@ class TrainOptions:
     num_in_file_negatives: int = opt(1, "At most so many of them from the file of its premise.", min=0)
     temperature: float = opt(0.05, "Cosines are divided by it in the contrastive loss.", above=0, advanced=True)
     patience: int = opt(5, "Training ends after so many epochs without a better R@10 on val.", min=1)
-    seed: int = opt(3407, "Seed of all random choices.", min=0)
+    seed: int = opt(3407, "Seed of all random choices.", min=0, max=MOST_SEED)
 
     def __post_init__(self) -> None:
         validate(self, "retrieval")

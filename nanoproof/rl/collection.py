@@ -30,7 +30,7 @@ from nanoproof.lean.types import Theorem
 from nanoproof.policy.added_tactics import with_added_tactics
 from nanoproof.policy.tactic_policy import PolicyLoad, TacticPolicy
 from nanoproof.prover.attempt import Attempt
-from nanoproof.prover.attempt_log import START_STATES, AttemptLog, attempt_of, logged_attempts, number_of
+from nanoproof.prover.attempt_log import START_STATES, AttemptLog, attempt_logs, attempt_of, logged_attempts, number_of
 from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.retrieval.premises import Retriever
 from nanoproof.rl.batch_sampler import Buffers, buffers_of
@@ -298,6 +298,18 @@ def relearn_other(experience: Experience, run_path: Path, show: bool = False) ->
     _compare(experience, run_path)
 
 
+def earlier_run(text: str | None, resumed: str | None) -> Path | None:
+    """Find the run of `--load-buffer`. Raises UserError if it has no attempts to begin with, or is the resumed one."""
+    if text is None:
+        return None
+    path = resolve_run_dir(text, "--load-buffer")
+    if resumed is not None and path.samefile(resolve_run_dir(resumed, "--resume-from")):
+        raise UserError(f"--load-buffer {text} is the run that is resumed: its attempts would count twice")
+    if not any(file.stat().st_size for file in attempt_logs(path)):
+        raise UserError(f"--load-buffer {text}: {path} holds no attempts (attempts_r<rank>.jsonl) to begin with")
+    return path
+
+
 def _compare(experience: Experience, run_path: Path) -> None:
     """Raise UserError if not all ranks have learned from as many attempts (a collective)."""
     counts = gather_json(experience.attempts)
@@ -341,6 +353,7 @@ class Collection:
 
     def __init__(self, config: RLConfig, learner: PolicyLearner, experience: Experience, dist: DistInfo) -> None:
         self._config, self._learner, self._dist = config, learner, dist
+        self._earlier = earlier_run(config.rl.load_buffer, config.start.resume_from)
         self._staleness: dict[str, float] = {}
         self._stale = 0
         """Attempts that the pool had dropped as too old, when it was last asked."""
@@ -412,9 +425,8 @@ class Collection:
 
     def _relearn(self, run_path: Path) -> int:
         """Fill buffers and matchmaker from logs: `--load-buffer` first, then those of the resumed run."""
-        if self._config.rl.load_buffer is not None:
-            earlier = resolve_run_dir(self._config.rl.load_buffer, "--load-buffer")
-            relearn_other(self.experience, earlier, self._dist.is_main)
+        if self._earlier is not None:
+            relearn_other(self.experience, self._earlier, self._dist.is_main)
         if self._config.start.resume_from is None:
             return 0
         return relearn(self.experience, run_path, self._dist.is_main)

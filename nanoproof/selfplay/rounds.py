@@ -31,8 +31,9 @@ from nanoproof.evaluation.plan import EvalOptions, Target, add_eval_flags, parse
 from nanoproof.evaluation.results import SETTINGS
 from nanoproof.evaluation.sample_files import WholeProofOptions
 from nanoproof.evaluation.statements import theorem_line
-from nanoproof.inference.language_model import GenerationOptions, LanguageModel, batches_at_once
+from nanoproof.inference.language_model import WHOLE_PROOF_TOKENS, GenerationOptions, LanguageModel, batches_at_once
 from nanoproof.inference.model_options import HFOptions, LanguageModelOptions
+from nanoproof.model.checkpoint import config_at
 from nanoproof.model.checkpoint_files import find_checkpoint
 from nanoproof.model.checkpoint_files import read_manifest as read_checkpoint
 from nanoproof.policy.models import open_language_model
@@ -192,6 +193,12 @@ class Experiment:
             return "stp"
         return self.options.prompt_format
 
+    def _tokens(self, spec: str) -> int:
+        """Return the tokens of a text: unless given, those of a network of ours are at most half of what it reads."""
+        most = self.options.max_tokens
+        config = None if is_foreign(spec) or most != WHOLE_PROOF_TOKENS else config_at(spec)
+        return most if config is None else min(most, config.sequence_len // 2)
+
     # -- generation ------------------------------------------------------------------------------------------------
 
     def _generate(self, files: RoundFiles, state: State, spec: str) -> None:
@@ -247,7 +254,7 @@ class Experiment:
         todo = [index for index in range(len(seeds)) if index not in texts_of]
         if todo:
             prompts = self._prompts(spec)
-            how = GenerationOptions(count, options.max_tokens, options.temperature, stop=(HARD_END,))
+            how = GenerationOptions(count, self._tokens(spec), options.temperature, stop=(HARD_END,))
             writer = JsonlWriter(path)
             try:
                 with self._opened(spec) as (model, _), self._spread(model) as spread:
@@ -321,7 +328,7 @@ class Experiment:
             "output_dir": str(files.attempts),
             "seed": files.number,
             "proof_temperature": options.temperature,
-            "proof_max_new_tokens": options.max_tokens,
+            "proof_max_new_tokens": self._tokens(spec),
             "proof_seconds": options.timeout,
             "lean_processes": options.lean_processes,
             "lean_patience": options.lean_patience,

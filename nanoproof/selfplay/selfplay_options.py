@@ -7,6 +7,7 @@ from nanoproof.common.config import check, opt, validate
 from nanoproof.common.errors import UserError
 from nanoproof.common.option_groups import PolicyEndpointOptions
 from nanoproof.data.theorems.held_out import AUTO
+from nanoproof.inference.language_model import WHOLE_PROOF_TOKENS
 from nanoproof.selfplay import formulas
 
 
@@ -37,7 +38,11 @@ class SelfPlayOptions:
         "Theorems that no conjecture may be: data sets or files; auto: the benchmarks that are here; none.",
         metavar="SET",
     )
-    max_tokens: int = opt(1024, "Tokens of a proof or a conjecture.", min=1)
+    max_tokens: int = opt(
+        WHOLE_PROOF_TOKENS,
+        "Tokens of a proof or a conjecture; by default of a network of ours at most half of what it reads.",
+        min=1,
+    )
     prompt_format: str | None = opt(None, "How a model of others is asked for proofs (default: stp).", metavar="NAME")
     legacy_prompts: bool = opt(
         False, "Ask a model of others for conjectures without a header, as STP's program does.", advanced=True

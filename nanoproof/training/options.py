@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from nanoproof.common.config import change, check, group, opt, validate
+from nanoproof.common.config import MOST_SEED, change, check, group, opt, validate
 from nanoproof.common.option_groups import CheckpointOption, DeviceOption, LeanOptions
 from nanoproof.common.run_dir import check_run_name
 from nanoproof.common.trackers import TRACKERS
@@ -24,7 +24,7 @@ class RunOptions:
     run_dir: str | None = opt(
         None, "Directory to write to, instead of a dated one: relative to $NANOPROOF_HOME, or as ./DIR to here."
     )
-    seed: int = opt(0, "Seed of every random choice.", min=0)
+    seed: int = opt(0, "Seed of every random choice.", min=0, max=MOST_SEED)
     device: DeviceOption = group(DeviceOption)
     log_level: str = opt(
         "info", "How much to log.", choices=(*_LEVELS, *(level.upper() for level in _LEVELS)), advanced=True
@@ -372,7 +372,7 @@ class ProgressSettings:
     epochs: float = opt(3.0, "How often each row is seen.", above=0)
     learning_rate: float = opt(1e-5, "Learning rate (AdamW, weight decay 0.01), which falls linearly to 0.", min=0)
     eval_ratio: float = opt(0.2, "Share of the rows that is held out.", above=0, max=0.9)
-    seed: int = opt(42, "Seed of the split, of the order, and of fresh weights.", min=0)
+    seed: int = opt(42, "Seed of the split, of the order, and of fresh weights.", min=0, max=MOST_SEED)
 
     def __post_init__(self) -> None:
         validate(self, "progress")

@@ -354,13 +354,10 @@ class Pretraining(TrainingLoop):
         )
 
     def after_evaluation(self, stage: Stage) -> None:
-        metrics = self.last_metrics
-        log.info(
-            "step %d: loss %.4f, validation %.4f bits per byte",
-            self.state.step,
-            metrics["loss"],
-            metrics["valid/bits_per_byte"],
-        )
+        metrics, loss = self.last_metrics, ""
+        if "loss" in metrics:  # not where a run was resumed for its last evaluation alone
+            loss = f"loss {metrics['loss']:.4f}, "
+        log.info("step %d: %svalidation %.4f bits per byte", self.state.step, loss, metrics["valid/bits_per_byte"])
 
     def after_step(self, stage: Stage) -> None:
         due = self.sample_trigger.due(self.state.step) or self.state.step == self.num_steps

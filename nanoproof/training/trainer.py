@@ -66,6 +66,11 @@ class BaseTrainer(ABC, Generic[S]):
         """Whether there is a checkpoint of the present weights."""
         return self.saved_step == self.state.step
 
+    @property
+    def last_saved(self) -> str:
+        """What is left of a run that cannot go on."""
+        return f"the last checkpoint is of step {self.saved_step}" if self.saved_step >= 0 else "nothing is saved"
+
     def lr_factor_at(self, progress: float) -> float:
         """Return the schedule's factor on the learning rates at `progress` (0 to 1) through the run."""
         options = self.optim
@@ -94,10 +99,7 @@ class BaseTrainer(ABC, Generic[S]):
                 f"({short(peak_memory_bytes(self.dist.device))}B in use at most); {self.memory_advice}"
             ) from error
         except NonFiniteLoss as error:
-            step = self.state.step + 1
-            what_remains = "nothing is saved"
-            if self.saved_step >= 0:
-                what_remains = f"the last checkpoint is of step {self.saved_step}"
+            step, what_remains = self.state.step + 1, self.last_saved
             # No checkpoint is written: the next step from there would fail again, and hide the last one that did not.
             if isinstance(error, FailedStep):
                 record = error.write_to(run.path, step, self.dist.rank, self.model)
@@ -181,7 +183,12 @@ class Trainer(BaseTrainer[S]):
 
     def write_checkpoint(self, run_path: Path, keep: int | None, protect: Collection[int] = ()) -> Path:
         """Save a checkpoint and prune all but the newest `keep` and those of the steps `protect` (a collective)."""
-        step = self.saved_step = self.state.step
+        step = self.state.step
+        # A step that was too large shows in the loss of the next one only. By then a checkpoint of it is the last one,
+        # and those before it, which can be resumed, are pruned.
+        if not all(bool(weight.isfinite().all()) for weight in self.model.parameters()):
+            raise NonFiniteLoss(f"step {step} left weights that are not finite, which are not saved; {self.last_saved}")
+        self.saved_step = step
         extra = {"stage": self.stage_name, "loop": asdict(self.state)}
         path = checkpoint.save_checkpoint(run_path, step, self.model, self.tokenizer, self.optimizer, extra, self.dist)
         if self.dist.is_main:

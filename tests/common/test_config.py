@@ -33,6 +33,7 @@ class Example:
     active: bool = opt(True, "Whether.")
     mode: Literal["fast", "slow"] = opt("fast", "Which.")
     names: tuple[str, ...] = opt((), "Who.")
+    place: str | None = opt(None, "Where.")
 
     def __post_init__(self) -> None:
         validate(self, "example")
@@ -77,12 +78,26 @@ def test_an_optional_value_can_be_taken_back_with_none():
         (("--ex-count", "10"), "--ex-count must be <= 9, got 10"),
         (("--ex-rate", "0"), "--ex-rate must be > 0, got 0.0"),
         (("--ex-rate", "nan"), "--ex-rate must be a number, got nan"),
+        (("--ex-rate", "inf"), "--ex-rate must be a number, got inf"),
+        (("--ex-place", ""), "--ex-place must not be empty"),
         (("--ex-limit", "-1"), "--ex-limit must be >= 1, got -1"),
     ],
 )
 def test_a_value_out_of_range_names_the_option(argv, message):
     with pytest.raises(UserError, match=message):
         parse(*argv)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("count", None), ("count", True), ("count", "4"), ("rate", "fast"), ("active", 1), ("names", "a"), ("limit", 1.5)],
+)
+def test_a_value_of_another_type_names_the_option(name, value):
+    parser = Parser(prog="example")
+    add_flags(parser, Example, "ex-")
+    args = parser.parse_args({f"ex_{name}": value})
+    with pytest.raises(UserError, match=f"--ex-{name} has a value of another type: {re.escape(repr(value))}"):
+        from_args(Example, args, "ex_")
 
 
 @pytest.mark.parametrize("argv", [("--ex-mode", "other"), ("--ex-coun", "3"), ("--unknown",), ("--ex-count", "x")])

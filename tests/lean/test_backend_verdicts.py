@@ -67,7 +67,15 @@ def test_other_answers_are_no_word_of_lean(answer: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    "message", ["Tactic timed out after 1000ms", "Lean error:\ntimeout", "Lean error:\nelaboration interrupted"]
+    "message",
+    [
+        "Tactic timed out after 1000ms",
+        "Lean error:\ntimeout",
+        "Lean error:\nelaboration interrupted",
+        "Lean error:\n(kernel) interrupted",
+        "Lean error:\n(kernel) excessive memory consumption detected",
+        "Lean error:\nexcessive memory consumption detected at 'interpreter' (potential solution: increase it)",
+    ],
 )
 def test_a_repl_that_gives_up_by_itself_is_out_of_time(message: str) -> None:
     assert read_tactic_answer({"message": message}) == OutOfTime()
@@ -79,6 +87,8 @@ def test_a_repl_that_gives_up_by_itself_is_out_of_time(message: str) -> None:
     [
         "(deterministic) timeout at `whnf`, maximum number of heartbeats (200000) has been reached",
         "unknown identifier `timeout`",
+        "unknown identifier 'timeout'",
+        "(kernel) deterministic timeout",
         "type mismatch\n  timeout : Nat",
     ],
 )

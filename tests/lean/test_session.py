@@ -388,6 +388,10 @@ def test_no_entry_and_an_entry_without_goals_are_closed(value: list[Any]) -> Non
         ("Step verification error: Error: x", "rejected"),
         ("Could not apply tactic: x", "rejected"),
         ("Tactic application timed out", "timeout"),
+        ("REPL returned error: Lean error:\n(kernel) excessive memory consumption detected", "timeout"),
+        ("LeanInteractionException: REPL returned error: Lean error:\nelaboration interrupted", "timeout"),
+        ("Could not apply tactic: Lean error:\nunknown identifier 'timeout'", "rejected"),
+        ("Could not apply tactic: Lean error:\n(deterministic) timeout at `whnf`", "rejected"),
     ],
 )
 def test_errors_that_come_with_status_200_are_read(text: str, kind: str) -> None:

@@ -13,7 +13,7 @@ from nanoproof.common.errors import UserError
 from nanoproof.common.files import file_sha256
 from nanoproof.model import checkpoint
 from nanoproof.model.checkpoint import load_model, load_optimizer, prune_checkpoints, save_checkpoint
-from nanoproof.model.checkpoint_files import find_checkpoint, newest_network, weights_sha256
+from nanoproof.model.checkpoint_files import find_checkpoint, newest_network, read_manifest, weights_sha256
 from nanoproof.model.gpt import GPT, GPTConfig
 from nanoproof.model.optim import MuonAdamW
 from nanoproof.model.tokenizer import Tokenizer
@@ -272,6 +272,15 @@ def test_damaged_weights_are_named(model: GPT, tokenizer: Tokenizer, tmp_path: P
     path.write_bytes(path.read_bytes()[:1000])
     with pytest.raises(UserError, match=r"model_1\.pt is damaged"):
         load_model(tmp_path)
+
+
+@pytest.mark.parametrize("content", ["[]", "null", "{", '{"config": 5}', '{"config": {}, "sha256": []}', '{"step": 1}'])
+def test_a_damaged_manifest_is_named(model: GPT, tokenizer: Tokenizer, tmp_path: Path, content: str) -> None:
+    save_checkpoint(tmp_path, 1, model, tokenizer)
+    (tmp_path / "model_1.json").write_text(content)
+    for read in (read_manifest, load_model):
+        with pytest.raises(UserError, match=r"model_1\.json is damaged: it does not describe a checkpoint"):
+            read(tmp_path)
 
 
 def test_a_pickle_with_code_is_not_run(model: GPT, tokenizer: Tokenizer, tmp_path: Path) -> None:

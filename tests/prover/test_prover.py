@@ -170,6 +170,8 @@ def refusing(what: str, reason: str) -> Callable[[str], CheckReport]:
         (refusing("theorem", "unknown module prefix 'Mathlib'\n\nNo directory"), "error", "ProtocolError", True),
         (refusing("sorry", DECLARED), "error", "ProtocolError", True),
         (refusing("sorry", "expected token"), "error", "ProtocolError", True),
+        (refusing("theorem", "(kernel) excessive memory consumption detected"), "error", "ProtocolError", True),
+        (refusing("theorem", "(kernel) deep recursion detected"), "unproven", "refused", False),
         (refusing("theorem", "type mismatch"), "unproven", "refused", False),
         (refusing("(by", "unexpected token"), "unproven", "refused", False),
         (CheckReport((), 0, ()), "proven", "", False),

@@ -143,6 +143,17 @@ def test_another_run_can_start_with_the_attempts_of_one(model, run_path, tmp_pat
     assert read_json(tmp_path / "rl" / "status_r0.json")["attempts"] >= len(list(logged_attempts(run_path)))
 
 
+def test_a_run_without_attempts_is_none_to_start_with(model, tmp_path):
+    with pytest.raises(UserError, match=r"--load-buffer .*: .* holds no attempts"):
+        rl.main(words(model, tmp_path / "rl", num_steps=0, load_buffer=model))
+    assert not (tmp_path / "rl").exists()
+
+
+def test_a_run_does_not_count_its_own_attempts_twice(run_path):
+    with pytest.raises(UserError, match=r"--load-buffer .* is the run that is resumed"):
+        rl.main(["--resume-from", str(run_path), "--load-buffer", str(run_path)])
+
+
 def test_a_resumed_run_keeps_its_options_and_the_buffer_it_began_with(tmp_path):
     saved = {"model_path": "sft/x", "resume_from": None, "load_buffer": "rl/other", "seed": 7, "run_dir": None}
     (tmp_path / "args.json").write_text(json.dumps(saved))

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from nanoproof.common.config import Parser, add_flags, from_args
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_json
 from nanoproof.data.weighted_rows import read_packed_json
@@ -19,6 +20,7 @@ from nanoproof.selfplay import __main__ as selfplay
 from nanoproof.selfplay import rounds as playing
 from nanoproof.selfplay.files import RoundFiles, problem_from_json, problem_to_json, renamed, without_verdict
 from nanoproof.selfplay.formulas import Problem, Seed, conjecture_of
+from nanoproof.selfplay.selfplay_options import SelfPlayOptions
 from tests.cluster import scripted_host
 from tests.helpers import as_command, ended, start_forked, wait_for
 from tests.selfplay import scripted_selfplay
@@ -271,6 +273,20 @@ def test_an_experiment_goes_on_with_its_own_options(
 def test_options_that_do_not_go_together(line: str, complaint: str) -> None:
     with pytest.raises(UserError, match=complaint):
         selfplay.main(line.split())
+
+
+@pytest.mark.parametrize(("given_tokens", "tokens"), [((), 128), (("--max-tokens", "200"), 200)])
+def test_texts_are_as_long_as_the_network_writes(
+    given: tuple[Path, Path], tmp_path: Path, given_tokens: tuple[str, ...], tokens: int
+) -> None:
+    network, config = map(str, given)
+    parser = Parser()
+    add_flags(parser, SelfPlayOptions)
+    line = ["--model-path", network, "--dataset-config", config, "--exp-dir", str(tmp_path / "e"), *given_tokens]
+    experiment = playing.Experiment(from_args(SelfPlayOptions, parser.parse_args(line)), lambda words: 0)
+    theorems = tmp_path / "t.jsonl"
+    asked = experiment._evaluation_options(RoundFiles(tmp_path / "e", 0), theorems, network)
+    assert asked["proof_max_new_tokens"] == tokens
 
 
 def test_a_conjecture_keeps_its_seed_as_json() -> None:

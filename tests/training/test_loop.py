@@ -91,6 +91,21 @@ def test_a_loss_that_is_not_a_number_names_the_step_and_the_last_checkpoint(word
     assert read_manifest(tmp_path / "run")["step"] == 2
 
 
+def test_weights_that_are_not_finite_are_not_saved(words, tmp_path, monkeypatch):
+    def diverged(self):
+        if self.state.step == 3:
+            next(self.model.parameters()).data[0] = float("nan")
+        return {"loss": 1.0}
+
+    monkeypatch.setattr(toy_loop.ToyLoop, "train_one", diverged)
+    with pytest.raises(
+        NonFiniteLoss, match=r"step 4 left weights that are not finite.* the last checkpoint is of step 2"
+    ):
+        toy_loop.main([*words, "--save-every", "2steps", "--keep-checkpoints", "1"])
+    assert read_manifest(tmp_path / "run")["step"] == 2
+    assert not (tmp_path / "run" / "finished").exists()
+
+
 @pytest.mark.parametrize(
     "error",
     [

@@ -9,6 +9,7 @@ from nanoproof import midtrain, pretrain
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_jsonl
 from nanoproof.model.checkpoint_files import read_manifest
+from nanoproof.training.pretraining import Pretraining
 from tests.helpers import run_ranks
 from tests.training import small
 
@@ -67,6 +68,19 @@ def test_the_log_says_what_was_decided_and_what_comes_next(here):
 def test_samples_are_written_at_the_end(here):
     samples = [event for event in read_jsonl(here / "base" / "events.jsonl") if event["kind"] == "samples"]
     assert [event["step"] for event in samples] == [8] and len(samples[0]["samples"]) > 2
+
+
+def test_a_run_that_is_resumed_for_its_last_evaluation_makes_it(here, monkeypatch):
+    def stopped(self):
+        self.stop.received = True
+        return {}
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Pretraining, "evaluate", stopped)
+        pretrain.main([*words(here, "unevaluated"), "--num-steps", "1"])
+    pretrain.main(["--resume-from", str(here / "unevaluated")])
+    assert "step 1: validation " in (here / "unevaluated" / "log.txt").read_text()
+    assert (here / "unevaluated" / "finished").exists()
 
 
 def test_how_a_step_is_cut_into_micro_batches_does_not_matter(here):

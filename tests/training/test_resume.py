@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nanoproof.common.config import Parser, add_flags
+from nanoproof.common.config import Parser, add_flags, from_args
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write_json, read_json, read_jsonl
 from nanoproof.common.retired import RETIRED
@@ -58,6 +58,11 @@ def test_damaged_options_are_named_with_the_way_to_go_on(damaged, content):
         parse("--resume-from", damaged)
     (damaged / "args.json").write_text("{}")
     assert parse("--resume-from", damaged, "--seed", "4").seed == 4
+
+
+def test_a_seed_that_no_generator_takes_is_refused():
+    with pytest.raises(UserError, match="--seed must be <= 2147483647, got 4294967296"):
+        from_args(RunOptions, parse("--seed", 2**32))
 
 
 def test_an_option_that_is_gone_is_ignored_where_it_was_off_and_refused_by_name_where_it_was_on(damaged):

@@ -120,6 +120,27 @@ def test_damaged_lines_of_log_and_index_hide_no_other(tmp_path):
     assert reader.poll() == []
 
 
+@pytest.mark.parametrize("change", [{"number": {"step": None, "rank": 0, "sequence": 7}}, {"outcome": "\ud800"}])
+def test_a_record_with_damaged_values_is_in_no_index_and_ends_nobody(tmp_path, change):
+    write(tmp_path, range(2))
+    with open(attempts_file(tmp_path, 0), "a") as log:
+        log.write(json.dumps({**record(7), **change}) + "\n")
+    write(tmp_path, [8])  # a resumed run makes up the lines that the index lacks
+    index = AttemptIndex(tmp_path)
+    index.poll()
+    assert [entry.sequence for entry in index.page(1, 9)[0]] == [8, 1, 0]
+
+
+def test_a_log_that_has_lost_attempts_is_told(tmp_path, caplog):
+    write(tmp_path, range(3))
+    write(tmp_path, [3])
+    assert not caplog.records
+    attempts_file(tmp_path, 0).write_bytes(b"")
+    write(tmp_path, [4])
+    assert "lacks attempts that its index lists" in caplog.text
+    assert names(tmp_path) == ["t4"]
+
+
 def test_a_log_that_became_another_one_is_read_anew(tmp_path):
     write(tmp_path, range(5))
     index = AttemptIndex(tmp_path)
