@@ -15,10 +15,8 @@ from nanoproof.inference.sampling import Completion
 from nanoproof.inference.worker import EngineWorker, PendingCompletion, WorkerStats, compute_here
 from nanoproof.lean.forbidden import banned_reason
 from nanoproof.model.tokenizer import Tokenizer
-from nanoproof.policy.prompt import before_state, prompt_tokens
+from nanoproof.policy.prompt import prompt_tokens
 from nanoproof.policy.protocol import SamplingConfig
-from nanoproof.retrieval.corpus import CorpusPremise
-from nanoproof.retrieval.premises import fitting
 from nanoproof.search.policy import BadState, Suggestion
 
 # -- From samples to distinct tactics --------------------------------------------------------------------------------
@@ -81,8 +79,6 @@ def log_sum(logprobs: Sequence[float]) -> float:
 # -- The policy ------------------------------------------------------------------------------------------------------
 
 MAX_PROMPT_TOKENS = 512
-_AROUND = 4
-"""Tokens of a prompt beside state and premises: BOS, a line break, the marker, and one to spare."""
 _MIN_SEED, _MAX_SEED = -(2**63), 2**64 - 1
 """The range of seeds that torch's generators take."""
 
@@ -159,20 +155,6 @@ class TacticPolicy:
             for completion in pending:
                 self._worker.cancel(completion)
             raise
-
-    def suggest_with(
-        self, state_text: str, premises: Sequence[CorpusPremise], budget: int, seed: int = 0
-    ) -> Suggestion:
-        """Suggest as `suggest` does, with premises (the best first) before the state where they fit into a budget.
-
-        The network should have been finetuned with premises (`sft --retriever`).
-        """
-        room = min(budget, self._max_prompt_tokens(self.sampling) - _AROUND)
-        try:
-            texts = fitting(premises, state_text, room, lambda text: len(self.engine.tokenizer.encode(text)))
-        except UserError as error:
-            raise BadState(str(error)) from error
-        return self.suggest(before_state(texts, state_text), seed)
 
     def pause(self, release: bool = False) -> None:
         """Start no more states (the model is about to change); returns when none is active.

@@ -104,21 +104,11 @@ class ValuedPolicy:
         return ValuedPolicy(policy_for(self._policy, theorem), self._values)
 
 
-class TakesPremises(Protocol):
-    """A policy that can be given premises for a state."""
-
-    def suggest_with(
-        self, state_text: str, premises: Sequence[CorpusPremise], budget: int, seed: int = 0
-    ) -> Suggestion:
-        """Suggest tactics for a state with premises, the best first, so far as they fit into a budget of tokens."""
-        ...
-
-
 class RetrievingPolicy:
     """A policy that is given the premises which a retriever finds for each state."""
 
     def __init__(
-        self, policy: TakesPremises, retriever: Retriever, budget: int, theorem: str = "", count: int | None = None
+        self, policy: "TextPolicy", retriever: Retriever, budget: int, theorem: str = "", count: int | None = None
     ) -> None:
         """`budget` is that of `--retrieve-tokens`; `theorem`, by its name, decides which premises may be used.
 

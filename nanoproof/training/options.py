@@ -11,7 +11,6 @@ from nanoproof.data.weighted_rows import is_row_file
 from nanoproof.lean.solvers import AUTO
 from nanoproof.model.network_options import ATTENTION_CHOICES, COMPILE_CHOICES, LoraOptions, NetworkShape
 from nanoproof.policy.policy_options import MAX_LENGTH
-from nanoproof.retrieval.retrieve_options import RetrieveOptions
 
 _LEVELS = ("debug", "info", "warning", "error")
 
@@ -192,15 +191,6 @@ class SFTOptions:
     prefix_lm: bool = opt(False, "State tokens see each other both ways; a model made so stays so.")
     state_after_weight: float = opt(
         0.0, "Weight of predicting the goals that the tactic leaves (0: not at all).", min=0, advanced=True
-    )
-    retrieving: RetrieveOptions = group(
-        RetrieveOptions,
-        without=(*("premise_tactics", "premise_logprob", "step_tactics", "step_logprob", "step_decay"),),
-        retrieve=change(help="Premises to put before a state of training; 0: none.", advanced=True),
-        retriever=change(advanced=True),
-    )
-    premises_fraction: float = opt(
-        0.5, "Part of the states, drawn anew in each epoch, that --retrieve is for.", min=0, max=1, advanced=True
     )
     max_eval_examples: int | None = opt(None, "Evaluate on so many validation transitions, evenly spread.", min=1)
     save_epochs: bool = opt(True, "Save a checkpoint after each epoch.", advanced=True)
