@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TypeVar
 
 from nanolean.elab.elaborator import Elaborator, elaborates
@@ -29,7 +28,6 @@ ONE_LETTER = re.compile("[^.][0-9₀-₉ₐ-ₜᵢ-ᵪⱼ_']*")
 Result = TypeVar("Result")
 
 
-@dataclass(frozen=True, slots=True)
 class UnknownType(Term):
     """The type of an auto-bound variable, which its uses tell."""
 

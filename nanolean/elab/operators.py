@@ -199,7 +199,6 @@ def elab_binop(self: Elaborator, stx: BinOp, expected: Expr | None) -> Expr:
     raise ElabError(f"the operator `{op}` is not supported", stx.pos, stx.end)
 
 
-@dataclass(frozen=True, slots=True)
 class Done(Term):
     """An operand that is elaborated already."""
 
