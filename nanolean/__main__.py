@@ -1,7 +1,5 @@
 """`python -m nanolean`: the Lean REPL protocol, a terminal session, tools for files and the library."""
 
-from __future__ import annotations
-
 import argparse
 import io
 import sys

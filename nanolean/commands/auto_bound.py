@@ -4,8 +4,6 @@ Like Lean's, the elaborator of a header does not know that a name is meant this 
 put before the other binders, with a type that its uses tell, and everything is elaborated again.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from typing import TypeVar

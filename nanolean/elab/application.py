@@ -4,8 +4,6 @@ The expected type is unified with the result type before the arguments are elabo
 known then), so that it can tell what the arguments are to be; once more at the end.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from nanolean.elab.elaborator import Elaborator, elaborates

@@ -1,7 +1,5 @@
 """Elaboration of `match` and of patterns after `fun`, `let` and others; the matchers that they become."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial

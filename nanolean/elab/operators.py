@@ -1,7 +1,5 @@
 """Elaboration of dot notation and operators."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeGuard

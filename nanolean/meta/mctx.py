@@ -4,8 +4,6 @@ This is what the elaborator and the tactics hold. The algorithms live in `reduce
 here only name them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 

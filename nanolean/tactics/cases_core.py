@@ -1,7 +1,5 @@
 """Case analysis on a local, and equations that hold by computation after it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from nanolean.kernel.declaration import RecInfo

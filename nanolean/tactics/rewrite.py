@@ -1,7 +1,5 @@
 """`rw` and `rewrite`: replace every instance of one side of an equation by the other side; `unfold`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import NamedTuple

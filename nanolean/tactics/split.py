@@ -1,7 +1,5 @@
 """The tactic `split`: cases on the condition of an `if`, or on which alternative of a `match` applies."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial

@@ -1,7 +1,5 @@
 """`check FILE.lean ...`: run files over the library and report whether everything in them is proved."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass

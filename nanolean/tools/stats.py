@@ -1,7 +1,5 @@
 """`stats`: figures about the library. `build`: build it from text."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections import Counter

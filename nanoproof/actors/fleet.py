@@ -11,13 +11,13 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import TracebackType
 from typing import Any, Literal
 
 from nanoproof.common.config import group, opt, validate
 from nanoproof.common.distributed import DistInfo, SharedCounter, broadcast_json, on_main
 from nanoproof.common.errors import UserError
 from nanoproof.common.option_groups import LeanOptions
+from nanoproof.common.process import Closing
 from nanoproof.data.sources.catalog import SOLVERS, Followed
 from nanoproof.lean.client import ClientConfig, FleetServer, LeanFleet, ServerReport, runs_nanolean
 from nanoproof.lean.embedded import EmbeddedServers, start_embedded
@@ -336,7 +336,7 @@ STEPS_NOT_SECONDS = ClientConfig(tactic_seconds=300.0)
 machine is. The clock is there for a process that hangs."""
 
 
-class Fleet:
+class Fleet(Closing):
     """One server for each process slot of this rank; a context manager that ends what it started."""
 
     def __init__(
@@ -363,12 +363,6 @@ class Fleet:
         """End the embedded server, if there is one."""
         if self._embedded is not None:
             self._embedded.close()
-
-    def __enter__(self) -> "Fleet":
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
-        self.close()
 
 
 def open_fleet(options: FleetOptions, dist: DistInfo | None = None) -> Fleet:

@@ -6,10 +6,10 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from types import TracebackType
 from typing import Any, NamedTuple
 
 from nanoproof.common.errors import UserError
+from nanoproof.common.process import Closing
 from nanoproof.inference.engine import Engine
 from nanoproof.inference.sampling import Completion
 from nanoproof.inference.worker import EngineWorker, PendingCompletion, WorkerStats, compute_here
@@ -93,7 +93,7 @@ class PolicyLoad(NamedTuple):
     waiting: int
 
 
-class TacticPolicy:
+class TacticPolicy(Closing):
     """The model as a policy for any number of threads, whose states one worker batches.
 
     A state joins the batch that is being decoded at once and is answered when its own samples are done. What is drawn
@@ -108,14 +108,6 @@ class TacticPolicy:
         self._counts = PolicyCounts()
         self._counting = threading.Lock()
         self._worker = EngineWorker(engine, lambda: compute_here(engine.model.device, threads))
-
-    def __enter__(self) -> "TacticPolicy":
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def suggest(
         self,

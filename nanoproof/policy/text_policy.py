@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotYet
 from dataclasses import dataclass, replace
-from types import TracebackType
 from typing import Any, Protocol
 
+from nanoproof.common.process import Closing
 from nanoproof.inference.language_model import (
     GenerationOptions,
     LanguageModel,
@@ -172,7 +172,7 @@ def _is_new(logprob: float, tokenizations: Sequence[float]) -> bool:
     return all(abs(logprob - other) > SAME_LOGPROB for other in tokenizations)
 
 
-class TextPolicy:
+class TextPolicy(Closing):
     """A language model as a policy, for any number of threads; what is drawn is the model's affair.
 
     `first_token_occurrences_cap` of the sampling options does not count: samples are independent.
@@ -195,14 +195,6 @@ class TextPolicy:
         self._open = 0
         # As many as a server lets requests in (`max_requests`): each only waits for the model.
         self._threads = ThreadPoolExecutor(max_workers=512, thread_name_prefix="text-policy")
-
-    def __enter__(self) -> "TextPolicy":
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def suggest(self, state_text: str, seed: int = 0) -> Suggestion:
         """Suggest distinct tactics for a state, and its value; blocks. Raises PolicyError."""

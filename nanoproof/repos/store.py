@@ -29,6 +29,7 @@ from typing import Any
 
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import MOST_NAME_BYTES, cut_name
+from nanoproof.common.process import Closing
 from nanoproof.common.run_dir import home
 from nanoproof.lean.lean_file import OpenPlace
 from nanoproof.repos.store_tables import (
@@ -75,7 +76,7 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-class Store:
+class Store(Closing):
     """The store in a SQLite file, created if it is missing; for use by any thread, and a context manager.
 
     Raises UserError for a file that is no store, one of a later version, and whatever SQLite cannot do (a full disk, a
@@ -199,12 +200,6 @@ class Store:
         """Close the file."""
         with self._lock:
             self._db.close()
-
-    def __enter__(self) -> "Store":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     # -- settings ----------------------------------------------------------------------------------------------------
 

@@ -5,8 +5,6 @@
 certificate, which `proofs` turns into a term. Here is the tactic, and what it says when nothing was found.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from nanolean.kernel.expr import Const, Expr, MVar, Pi, get_app_fn, mk_app
