@@ -125,12 +125,6 @@ class TacticParser(ContextParser):
         self.i += 1
         return stx.TraceStx(text[1:-1], pos=start, end=self.last_end())
 
-    def parenthesized(self, start: int) -> stx.Tactic:
-        return stx.ParenStx(self.bracketed_seq(")"), pos=start, end=self.last_end())
-
-    def braces(self, start: int) -> stx.Tactic:
-        return stx.BraceStx(self.bracketed_seq("}"), pos=start, end=self.last_end())
-
     def case(self, start: int) -> stx.Tactic:
         tags: list[tuple[str, tuple[str, ...]]] = []
         while not tags or self.accept("|"):
@@ -247,8 +241,8 @@ _TACTICS: dict[str, _Form] = {
     "iterate": TacticParser.iterate,
     "fail_if_success": _parts(stx.FailIfSuccessStx, TacticParser.tactic_seq),
     "·": _parts(stx.BulletStx, TacticParser.tactic_seq),
-    "(": TacticParser.parenthesized,
-    "{": TacticParser.braces,
+    "(": _parts(stx.ParenStx, lambda parser: parser.bracketed_seq(")")),
+    "{": _parts(stx.BraceStx, lambda parser: parser.bracketed_seq("}")),
 }
 
 

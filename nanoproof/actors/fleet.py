@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from nanoproof.common.config import group, opt, validate
+from nanoproof.common.config import group, opt, validated
 from nanoproof.common.distributed import DistInfo, SharedCounter, broadcast_json, on_main
 from nanoproof.common.errors import UserError
 from nanoproof.common.option_groups import LeanOptions
@@ -49,7 +49,7 @@ EARLIER_FLAGS_OF_CLUSTERS = {
 """The same, for commands whose provers may run on a cluster."""
 
 
-@dataclass(frozen=True)
+@validated("fleet")
 class FleetOptions:
     """Lean processes."""
 
@@ -64,9 +64,6 @@ class FleetOptions:
         min=0,
         constant=True,
     )
-
-    def __post_init__(self) -> None:
-        validate(self, "fleet")
 
 
 # -- Watches over servers --------------------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 """Output of commands: tables, colours and progress bars on a terminal, plain lines elsewhere."""
 
+import argparse
 import io
 import logging
 import os
@@ -11,7 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from types import TracebackType
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
@@ -306,3 +307,30 @@ def _readable(seconds: float) -> str:
         return f"{seconds:.0f} s"
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes // 60}:{minutes % 60:02d}:{rest:02d}"
+
+
+class HelpFormatter(argparse.HelpFormatter):
+    """Formats pages of many options: a short usage line, short names of values, and defaults that say something."""
+
+    MANY_OPTIONS = 8
+    """From so many on, the usage line does not list them."""
+
+    def _format_usage(self, usage: Any, actions: Any, groups: Any, prefix: Any) -> str:
+        optional = [action for action in actions if action.option_strings]
+        if len(optional) < self.MANY_OPTIONS:
+            return super()._format_usage(usage, actions, groups, prefix)
+        line = super()._format_usage(usage, [action for action in actions if not action.option_strings], [], prefix)
+        first, prog, rest = line.partition(self._prog)
+        return f"{first}{prog} [options]{rest}"
+
+    def _get_default_metavar_for_optional(self, action: argparse.Action) -> str:
+        return {int: "N", float: "X"}.get(action.type, "NAME" if action.nargs else "TEXT")  # type: ignore[call-overload]
+
+    def _get_help_string(self, action: argparse.Action) -> str | None:
+        value, text = action.default, action.help or ""
+        if value in (None, argparse.SUPPRESS, "", ()) or "(default" in text:
+            return text
+        shown = " ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+        shown = {"True": "on", "False": "off"}.get(shown, shown)
+        # argparse puts its own values into what is left of the text by `%`.
+        return f"{text} (default: {shown.replace('%', '%%')})"

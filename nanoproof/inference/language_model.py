@@ -6,13 +6,13 @@ from typing import Protocol
 
 import numpy as np
 
-from nanoproof.common.config import opt, validate
+from nanoproof.common.config import opt, validated
 
 WHOLE_PROOF_TOKENS = 1024
 """How long a whole proof may be, where the model can read twice as much."""
 
 
-@dataclass(frozen=True)
+@validated("generation")
 class GenerationOptions:
     """How text is sampled; `temperature` 0 is greedy."""
 
@@ -21,9 +21,6 @@ class GenerationOptions:
     temperature: float = opt(1.0, "Temperature; 0 takes the likeliest token.", min=0)
     top_p: float = opt(1.0, "Sample from the likeliest tokens that have this much of the probability.", above=0, max=1)
     stop: tuple[str, ...] = opt((), "A sample ends before the first of these texts.", metavar="TEXT")
-
-    def __post_init__(self) -> None:
-        validate(self, "generation")
 
 
 @dataclass(frozen=True, slots=True)

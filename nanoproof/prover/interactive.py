@@ -11,7 +11,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Protocol, TextIO
 
-from nanoproof.common.errors import UserError
+from nanoproof.common.errors import UserError, cannot
 from nanoproof.common.files import atomic_write_text
 from nanoproof.common.process import Closing
 from nanoproof.common.terminal import Paint, print_lines, shorten, use_color
@@ -238,10 +238,8 @@ def describe_effort(attempt: Attempt) -> str:
 
 def write(path: str, text: str, option: str) -> None:
     """Write a file; raises UserError that names the option if that is not possible."""
-    try:
+    with cannot(f"write {option} {path}"):
         atomic_write_text(Path(path), text)
-    except OSError as error:
-        raise UserError(f"cannot write {option} {path}: {error.strerror}") from error
 
 
 def _outcome(attempt: Attempt) -> str:

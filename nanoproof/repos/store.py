@@ -27,7 +27,7 @@ from importlib import metadata as packages
 from pathlib import Path
 from typing import Any
 
-from nanoproof.common.errors import UserError
+from nanoproof.common.errors import UserError, cannot
 from nanoproof.common.files import MOST_NAME_BYTES, cut_name
 from nanoproof.common.process import Closing
 from nanoproof.common.run_dir import home
@@ -86,10 +86,8 @@ class Store(Closing):
     def __init__(self, path: Path | None = None) -> None:
         self.path = default_path() if path is None else Path(path)
         self._lock = threading.RLock()
-        try:
+        with cannot(f"make the folder of the store {self.path}"):
             self.path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise UserError(f"cannot make the folder of the store {self.path}: {error.strerror}") from error
         with self._errors():
             # In autocommit mode, as Python's own transactions begin at writes only and end at some statements. One
             # connection for all threads, one at a time by `_lock`.

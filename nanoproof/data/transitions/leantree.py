@@ -18,7 +18,7 @@ from operator import add, itemgetter
 from pathlib import Path
 from typing import Any, TypeVar, overload
 
-from nanoproof.common.errors import UserError
+from nanoproof.common.errors import UserError, cannot
 from nanoproof.common.files import HALF_CHARACTER, lone_surrogate, parse_json
 from nanoproof.lean.types import ProofState, ProtocolError, Transition, parse_goal
 
@@ -562,10 +562,7 @@ def records(path: Path) -> Iterator[tuple[int, Any]]:
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
     """Yield the lines that are not empty, numbered from 1. Raises UserError if the file cannot be read."""
-    try:
-        with open(path, "rb") as file:
-            for number, line in enumerate(file, start=1):
-                if line.strip():
-                    yield number, line
-    except OSError as error:
-        raise UserError(f"cannot read {path}: {error.strerror}") from error
+    with cannot(f"read {path}"), open(path, "rb") as file:
+        for number, line in enumerate(file, start=1):
+            if line.strip():
+                yield number, line
