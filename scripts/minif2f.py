@@ -528,8 +528,7 @@ def free_port() -> int:
     # Another program may take it meanwhile; the server then ends with a line that says so.
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
-        port: int = listener.getsockname()[1]
-        return port
+        return listener.getsockname()[1]
 
 
 def wait_until_it_listens(process: "subprocess.Popen[bytes]", port: int, log: Path) -> None:

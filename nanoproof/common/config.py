@@ -119,8 +119,7 @@ def group(cls: type[T], prefix: str = "", without: Collection[str] = (), **chang
     names = {field.name for field in dataclasses.fields(cls)}  # type: ignore[arg-type]
     assert names >= {*without, *changes}, f"{cls.__name__} has no {', '.join({*without, *changes} - names)}"
     declared = Group(cls, prefix, frozenset(without), changes)
-    holder_field: T = dataclasses.field(default_factory=declared.make, metadata={"group": declared})
-    return holder_field
+    return dataclasses.field(default_factory=declared.make, metadata={"group": declared})
 
 
 @dataclass(frozen=True)

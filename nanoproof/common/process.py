@@ -49,8 +49,7 @@ def resident_bytes() -> int:
     """Return the resident memory of this process in bytes."""
     import psutil  # here, as the doctor has to start without it
 
-    resident: int = psutil.Process().memory_info().rss
-    return resident
+    return psutil.Process().memory_info().rss
 
 
 def peak_memory_bytes(device: "torch.device") -> int:

@@ -209,8 +209,7 @@ class EvaluationFiles:
 
     def read_summary(self) -> dict[str, Any]:
         """Read the summary of an evaluation that is over."""
-        summary: dict[str, Any] = files.read_json(self.path / SUMMARY)
-        return summary
+        return files.read_json(self.path / SUMMARY)
 
     def writer(self, rank: int) -> "ResultWriter":
         """Open the file that a rank writes its attempts to."""

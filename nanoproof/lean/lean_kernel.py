@@ -221,5 +221,4 @@ class _Process(Closing):
 
 def _pipe(stream: Any) -> IO[bytes]:
     """A pipe that is there, as the process was started with it."""
-    found: IO[bytes] = stream
-    return found
+    return stream

@@ -411,8 +411,7 @@ class HttpLeanSession(Closing):
         try:
             if self._lease is None:
                 self._acquire()
-            answer: dict[str, Any] = self._call(path, body, seconds)
-            return answer
+            return self._call(path, body, seconds)
         except _ProcessGone as error:
             self._release()
             raise types.ProcessLost(f"Lean server {self.address} lost a process: {error}") from error

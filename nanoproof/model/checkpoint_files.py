@@ -54,8 +54,7 @@ def find_checkpoint(path: Path | str) -> Path:
 
 def read_manifest(path: Path | str) -> dict[str, Any]:
     """Read the manifest of a checkpoint file or of the latest in a directory (`step`, `config`, `extra` ...)."""
-    manifest: dict[str, Any] = read_json(find_checkpoint(path))
-    return manifest
+    return read_json(find_checkpoint(path))
 
 
 def weights_sha256(manifest_path: Path) -> str:
@@ -75,5 +74,4 @@ def weights_sha256(manifest_path: Path) -> str:
 
 def recorded_digest(manifest: dict[str, Any], name: str) -> str | None:
     """Return the SHA-256 that a manifest has of a file; None in older ones."""
-    digest: str | None = manifest.get("sha256", {}).get(name)
-    return digest
+    return manifest.get("sha256", {}).get(name)

@@ -325,8 +325,7 @@ class EvaluationStore:
             data = load_tree(file) or {}
             theorem = tail.as_dict(data.get("theorem"))
             if (theorem.get("dataset"), theorem.get("id")) == (result["dataset"], result["id"]):
-                tree: dict[str, Any] = data["tree"]
-                return tree
+                return data["tree"]
         return None
 
     def diff(self, a: str, b: str, other: "EvaluationStore | None" = None) -> schema.EvaluationDiff | None:

@@ -105,9 +105,11 @@ class TacticPolicy(Closing):
         self.engine = engine
         self.sampling = sampling or SamplingConfig()
         self.check_sampling(self.sampling)
-        self._counts = PolicyCounts()
+        self.counts = PolicyCounts()
+        """Samples so far, by what became of them."""
         self._counting = threading.Lock()
-        self._worker = EngineWorker(engine, lambda: compute_here(engine.model.device, threads))
+        self.worker = EngineWorker(engine, lambda: compute_here(engine.model.device, threads))
+        """What drives the engine: whoever else has texts for this network shares its batches."""
 
     def suggest(
         self,
@@ -140,12 +142,12 @@ class TacticPolicy(Closing):
         pending: list[PendingCompletion] = []
         try:
             for prompt, seed in zip(prompts, seeds):
-                pending.append(self._worker.submit(prompt, sampling.options(), seed))
+                pending.append(self.worker.submit(prompt, sampling.options(), seed))
             return [self._answer(completion, deadline, cancelled) for completion in pending]
         except BaseException:
             # Nobody waits for the others any more; their rows in the batch are for other callers.
             for completion in pending:
-                self._worker.cancel(completion)
+                self.worker.cancel(completion)
             raise
 
     def pause(self, release: bool = False) -> None:
@@ -153,30 +155,25 @@ class TacticPolicy(Closing):
 
         With `release` the memory for keys and values is free until `resume`.
         """
-        self._worker.pause(release)
+        self.worker.pause(release)
 
     def resume(self) -> None:
         """Continue, with the model's present weights."""
-        self._worker.resume()
+        self.worker.resume()
 
     def renew(self) -> None:
         """Take the model's present weights between two steps, without a pause: what is being decoded begins again.
 
         For an engine with weights of its own; returns once it has them.
         """
-        self._worker.renew()
+        self.worker.renew()
 
     def close(self, drain_seconds: float = 0.0) -> None:
         """End the worker; threads that still wait after `drain_seconds` get PolicyClosed."""
         deadline = time.monotonic() + drain_seconds
         while self.num_open and time.monotonic() < deadline:
             time.sleep(0.02)
-        self._worker.close()
-
-    @property
-    def worker(self) -> EngineWorker:
-        """What drives the engine: whoever else has texts for this network shares its batches."""
-        return self._worker
+        self.worker.close()
 
     @property
     def max_tactic_tokens(self) -> int:
@@ -188,19 +185,14 @@ class TacticPolicy(Closing):
         self._max_prompt_tokens(sampling)
 
     @property
-    def counts(self) -> PolicyCounts:
-        """Samples so far, by what became of them."""
-        return self._counts
-
-    @property
     def stats(self) -> WorkerStats:
         """States so far, by what became of them, and the steps of the engine."""
-        return self._worker.stats
+        return self.worker.stats
 
     @property
     def num_open(self) -> int:
         """Number of states without answer yet."""
-        return self._worker.num_open
+        return self.worker.num_open
 
     def report(self) -> dict[str, dict[str, Any]]:
         """Report what the engine did (`engine`) and how it is set up, with reasons (`decisions`)."""
@@ -208,7 +200,7 @@ class TacticPolicy(Closing):
 
     def load(self) -> PolicyLoad:
         """Report how busy the model is now; cheap, and safe from any thread."""
-        stats, active = self._worker.stats, self.engine.num_active
+        stats, active = self.worker.stats, self.engine.num_active
         waiting = max(0, self.num_open - active)  # a state may begin between the two readings
         return PolicyLoad(stats.steps, stats.busy_seconds, self.engine.num_rows, active, waiting)
 
@@ -237,7 +229,7 @@ class TacticPolicy(Closing):
         self, completion: PendingCompletion, deadline: float | None, cancelled: Callable[[], bool] | None
     ) -> Suggestion:
         """Wait for a completion and decode it, on the caller's thread."""
-        suggestion, counts = merge(self.engine.tokenizer, self._worker.result(completion, deadline, cancelled))
+        suggestion, counts = merge(self.engine.tokenizer, self.worker.result(completion, deadline, cancelled))
         with self._counting:
-            self._counts += counts
+            self.counts += counts
         return suggestion

@@ -191,8 +191,9 @@ class TextPolicy(Closing):
         self.model, self.format, self.values = model, how, values
         self.sampling = sampling or SamplingConfig()
         self._lock = threading.Lock()
-        self._counts, self._stats = PolicyCounts(), WorkerStats()
-        self._open = 0
+        self.counts, self.stats = PolicyCounts(), WorkerStats()
+        self.num_open = 0
+        """Number of states without answer yet."""
         # As many as a server lets requests in (`max_requests`): each only waits for the model.
         self._threads = ThreadPoolExecutor(max_workers=512, thread_name_prefix="text-policy")
 
@@ -279,7 +280,7 @@ class TextPolicy(Closing):
             self._count(-len(states), answered, time.perf_counter() - began)
         with self._lock:
             for _, counts in merged:
-                self._counts += counts
+                self.counts += counts
         suggestions = []
         for (suggestion, _), value in zip(merged, values, strict=True):
             tactics_left = max(1.0, value.tactics)
@@ -308,9 +309,9 @@ class TextPolicy(Closing):
     def _count(self, more: int, answered: int = 0, seconds: float = 0.0) -> None:
         """Count `more` states that begin, or, where it is negative, that end; `answered` of these have an answer."""
         with self._lock:
-            self._open += more
-            old, ended = self._stats, -min(0, more)
-            self._stats = replace(
+            self.num_open += more
+            old, ended = self.stats, -min(0, more)
+            self.stats = replace(
                 old,
                 asked=old.asked + max(0, more),
                 answered=old.answered + answered,
@@ -330,21 +331,6 @@ class TextPolicy(Closing):
         """Raise ValueError for options that the model can never heed."""
         if sampling.max_gen_tokens > LONGEST_TACTIC:
             raise ValueError(f"sampling.max_gen_tokens must be <= {LONGEST_TACTIC}, got {sampling.max_gen_tokens}")
-
-    @property
-    def counts(self) -> PolicyCounts:
-        """Samples so far, by what became of them."""
-        return self._counts
-
-    @property
-    def stats(self) -> WorkerStats:
-        """States so far, by what became of them, requests to the model (`steps`), and seconds that these took."""
-        return self._stats
-
-    @property
-    def num_open(self) -> int:
-        """Number of states without answer yet."""
-        return self._open
 
     def report(self) -> dict[str, dict[str, Any]]:
         """Report how the model is asked (`decisions`); of its insides (`engine`) nothing is known."""
