@@ -60,7 +60,7 @@ LAYERS = {
 TORCH_FREE = ("lean", "search", "prover", "monitor")
 ENTRY_POINT = 12
 LONGEST_MODULE = 600
-MOST_MODULES = 338
+MOST_MODULES = 337
 """With twelve that hold options, names and word counts without torch, so that commands start without it;
 with five of steps that are computed (products, polynomials, known facts, certificates, inductions);
 with common/git.py, by which a foreign folder runs nothing, lean/server/sandbox.py, in which its Lean runs,
@@ -165,7 +165,7 @@ def library_imports() -> list[tuple[str, str]]:
 
 # -- how dense the code is, and how much of it there is ------------------------------------------------------------
 
-MOST_LINES = {"nanoproof": 91_754, "nanolean": 37_238}
+MOST_LINES = {"nanoproof": 91_737, "nanolean": 37_228}
 """All lines of a package. Ratchets: they go down with what is deleted, and up only for what a user gets; the commit
 that raises one says for what."""
 MOST_FLAGS = {"nanoproof.rl": 106, "scripts.prover_eval": 78, "scripts.prove": 58}

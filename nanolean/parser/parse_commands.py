@@ -35,7 +35,7 @@ class TacticParser(ContextParser):
         else:
             tactics = [self.tactic()]
             # Lean's `sepByIndent`: a tactic on a new line is of this block if it stands in the column of the first.
-            while self.accept(";") or (self.at_next_line() and self.at_tactic()):
+            while self.accept(";") or (self.cols[self.i] == self.column and self.on_new_line() and self.at_tactic()):
                 # Its `allowTrailingSep`: a semicolon may end the block, whose lines do not begin left of it.
                 if self.cols[self.i] < self.column or not (self.at_tactic() or self.texts[self.i] in UNSUPPORTED):
                     break
@@ -43,9 +43,6 @@ class TacticParser(ContextParser):
         self.column, self.in_block, self.cdots = column, in_block, cdots
         self.depth -= 1
         return stx.TacticSeq(tuple(tactics), pos=start, end=self.last_end())
-
-    def at_next_line(self) -> bool:
-        return self.cols[self.i] == self.column and self.on_new_line()
 
     def at_tactic(self) -> bool:
         return self.texts[self.i] in _TACTICS or self.texts[self.i] == "." or self.kinds[self.i] in (IDENT, FIELD)
