@@ -13,7 +13,6 @@ import tempfile
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -36,7 +35,7 @@ from benchmarks.measurement import (
     typical_rates,
     write_results,
 )
-from nanoproof.common.config import from_args, opt, to_dict, validate
+from nanoproof.common.config import from_args, opt, to_dict, validated
 from nanoproof.common.errors import run_main
 from nanoproof.data.transitions.leantree import load_split, read_transitions
 from nanoproof.lean.types import Transition
@@ -46,7 +45,7 @@ SAMPLES = 10
 DOCUMENT_CHARS = 4000
 
 
-@dataclass(frozen=True)
+@validated("benchmark")
 class DataBenchmark:
     """Data benchmark."""
 
@@ -57,9 +56,6 @@ class DataBenchmark:
     steady_megabytes: float = opt(0.0, "LeanTree JSONL over which the memory is watched; 0 for none.", min=0)
     seed: int = opt(0, "Seed of the made-up data.", min=0)
     json: str | None = opt(None, "File to write the results to.")
-
-    def __post_init__(self) -> None:
-        validate(self, "benchmark")
 
 
 def result_of(name: str, rates: dict[str, list[Rate]], details: dict[str, Any]) -> Result:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import torch
 
 from benchmarks.measurement import parser_of
-from nanoproof.common.config import from_args, group, opt, validate
+from nanoproof.common.config import from_args, group, opt, validated
 from nanoproof.common.distributed import choose_device, choose_dtype
 from nanoproof.common.errors import run_main
 from nanoproof.common.option_groups import DeviceOption
@@ -32,7 +32,7 @@ HALF_TOLERANCE, FULL_TOLERANCE, FP8_TOLERANCE = 2e-2, 1e-4, 8e-2
 WINDOWS = (48, 256)
 
 
-@dataclass(frozen=True)
+@validated("parity")
 class ParityOptions:
     """Parity of the ways to compute."""
 
@@ -41,9 +41,6 @@ class ParityOptions:
     heads: int = opt(4, "Query heads; half as many key and value heads.", min=2)
     head_dim: int = opt(64, "Size of a head.", min=8)
     seed: int = opt(0, "Seed of everything.")
-
-    def __post_init__(self) -> None:
-        validate(self, "parity")
 
 
 @dataclass(frozen=True)

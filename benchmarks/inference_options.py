@@ -1,10 +1,9 @@
 """Options of the inference benchmark: the network, and what it is asked. Nothing here needs torch."""
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from nanoproof.common.config import change, check, group, opt, validate
+from nanoproof.common.config import change, check, group, opt, validated
 from nanoproof.model.network_options import NetworkShape
 from nanoproof.model.tokenizer import BYTE_OF_CHARACTER, MARKERS, SYMBOLS
 from nanoproof.policy.protocol import SamplingConfig
@@ -23,7 +22,7 @@ def end_logit(probability: float, others: int) -> float:
     return math.log(max(odds, 1e-6))
 
 
-@dataclass(frozen=True)
+@validated("network")
 class NetworkSize:
     """Random network, where --model-path is not given."""
 
@@ -37,11 +36,8 @@ class NetworkSize:
     )
     end_probability: float = opt(0.12, "How likely a sample ends at each token; 0 means never.", min=0, max=0.9)
 
-    def __post_init__(self) -> None:
-        validate(self, "network")
 
-
-@dataclass(frozen=True)
+@validated("load")
 class Load:
     """Requests of the benchmark."""
 
@@ -54,7 +50,6 @@ class Load:
     states_per_round: int | None = opt(None, "States in a round (none: twice those in flight).", min=1)
 
     def __post_init__(self) -> None:
-        validate(self, "load")
         check(
             self.min_prompt_tokens <= self.max_prompt_tokens,
             f"load.max_prompt_tokens must be >= load.min_prompt_tokens, got {self.max_prompt_tokens}",

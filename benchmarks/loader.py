@@ -12,7 +12,6 @@ process is watched.
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -23,7 +22,7 @@ import tokenizers
 
 from benchmarks.math_text import write_corpus
 from benchmarks.measurement import Rate, Result, counted_rate, in_turns, parser_of, result, typical_rates, write_results
-from nanoproof.common.config import from_args, opt, to_dict, validate
+from nanoproof.common.config import from_args, opt, to_dict, validated
 from nanoproof.common.errors import run_main
 from nanoproof.data.text.documents import Documents, all_documents
 from nanoproof.data.text.text_files import ParquetFile
@@ -35,7 +34,7 @@ SLOW_ROWS = 500
 """Rows for which the slower plain way is timed."""
 
 
-@dataclass(frozen=True)
+@validated("benchmark")
 class LoaderBenchmark:
     """Token loader benchmark."""
 
@@ -48,9 +47,6 @@ class LoaderBenchmark:
     steady_batches: int = opt(10_000, "Batches for which the memory is watched; 0 for none.", min=0)
     steady_rows: int = opt(8, "Rows in each of them.", min=1)
     json: str | None = opt(None, "File to write the result to.")
-
-    def __post_init__(self) -> None:
-        validate(self, "benchmark")
 
 
 def plain_rows(documents: Documents, encode: Callable[[str], list[int]], bos: int, length: int) -> Iterator[np.ndarray]:

@@ -16,7 +16,7 @@ time, approximate (extra `ann`) to exact. With OMP_NUM_THREADS=1 none of it goes
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from statistics import mean
 from typing import Any
@@ -26,7 +26,7 @@ import torch
 
 from benchmarks.measurement import Result, Spent, parser_of, spent, write_results
 from benchmarks.measurement import result as result_of
-from nanoproof.common.config import change, from_args, group, opt, validate
+from nanoproof.common.config import change, from_args, group, opt, validated
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.run_dir import home, versions
 from nanoproof.model.gpt import GPT, GPTConfig
@@ -46,7 +46,7 @@ INNER, SPREAD, NOISE = 32, (0.1, 1.0), 0.3
 """Of made vectors: dimensions that they lie in, distances within groups, and noise in all channels."""
 
 
-@dataclass(frozen=True)
+@validated("benchmark")
 class RetrievalBenchmark:
     """Retrieval benchmark."""
 
@@ -71,9 +71,6 @@ class RetrievalBenchmark:
         TrainOptions, without=("loss", "seed"), epochs=change(default=8), lr=change(default=0.003)
     )
     json: str | None = opt(None, "File to write the results to.")
-
-    def __post_init__(self) -> None:
-        validate(self, "benchmark")
 
 
 def new_encoder(options: RetrievalBenchmark, seed: int) -> OwnEncoder:

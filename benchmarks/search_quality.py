@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.measurement import Result, first_line, result, write_results
-from nanoproof.common.config import Parser, add_flags, check, from_args, opt, to_dict, validate
+from nanoproof.common.config import Parser, add_flags, check, from_args, opt, to_dict, validated
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.files import atomic_write_json, read_json
 from nanoproof.evaluation.compare import Evaluated, compare, compare_rates, read_evaluation
@@ -52,7 +52,7 @@ SEEDLESS = "solver-only"
 """A policy that draws nothing: one seed is all seeds, and there is no network."""
 
 
-@dataclass(frozen=True)
+@validated("quality")
 class QualityOptions:
     """Quality of the search"""
 
@@ -67,9 +67,6 @@ class QualityOptions:
     num_simulations: int = opt(64, "Simulations for each theorem.", min=1)
     split: str = opt("test", "Which theorems of the sets.", choices=("valid", "test"))
     json: str | None = opt(None, "Write the figures to this file.")
-
-    def __post_init__(self) -> None:
-        validate(self, "quality")
 
 
 @dataclass(frozen=True)

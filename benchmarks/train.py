@@ -5,19 +5,18 @@ python -m benchmarks.train --device cuda --markdown train.md       # depth 20: p
 python -m benchmarks.train --device cpu --depth 2 --aspect-ratio 32 --head-dim 32 --sequence-len 128 --vocab-size 512
 """
 
-from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
 
 from benchmarks.measurement import parser_of, write_results
 from benchmarks.train_device import DeviceOptions, markdown, measure_device
 from benchmarks.train_sft import SFTComparison, compare_all
-from nanoproof.common.config import from_args, opt, options_of, validate
+from nanoproof.common.config import from_args, opt, options_of, validated
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.files import atomic_write_text
 
 
-@dataclass(frozen=True)
+@validated("benchmark")
 class TrainBenchmark:
     """Training benchmark."""
 
@@ -26,9 +25,6 @@ class TrainBenchmark:
     )
     json: str | None = opt(None, "File to write the results to.")
     markdown: str | None = opt(None, "File to write the table of --device to.")
-
-    def __post_init__(self) -> None:
-        validate(self, "benchmark")
 
 
 def check_flags(options: TrainBenchmark, given: set[str]) -> None:

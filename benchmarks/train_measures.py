@@ -18,7 +18,7 @@ import torch
 from benchmarks.hardware import synchronize
 from benchmarks.plain_sft import plain_gradients
 from benchmarks.train_sft import leantree_like
-from nanoproof.common.config import change, group, opt, validate
+from nanoproof.common.config import change, group, opt, validated
 from nanoproof.common.distributed import DistInfo, choose_device, choose_dtype
 from nanoproof.data.text.token_loader import TokenBatch
 from nanoproof.data.transitions.packing import Example, pack
@@ -44,7 +44,7 @@ SMALLEST_VOCABULARY = 448
 """Bytes, symbols and markers."""
 
 
-@dataclass(frozen=True)
+@validated("device")
 class DeviceOptions:
     """Stages on a device."""
 
@@ -59,9 +59,6 @@ class DeviceOptions:
     accumulation: int = opt(2, "Forward passes in an optimizer step of pretraining.", min=1)
     transitions: int = opt(512, "Transitions in an optimizer step of finetuning.", min=1)
     timed_steps: int = opt(5, "Steps to time, after three that do not count.", min=1)
-
-    def __post_init__(self) -> None:
-        validate(self, "device")
 
 
 @dataclass(frozen=True)

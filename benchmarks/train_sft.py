@@ -6,7 +6,6 @@ Both ways take turns, step by step, and medians count, so that other load on the
 
 import random
 import statistics
-from dataclasses import dataclass
 from functools import partial
 
 import torch
@@ -14,7 +13,7 @@ import torch
 from benchmarks import measurement
 from benchmarks.measurement import Result, Spent, in_turns, result, rounded, spent
 from benchmarks.plain_sft import plain_gradients, plain_rows
-from nanoproof.common.config import opt, to_dict, validate
+from nanoproof.common.config import opt, to_dict, validated
 from nanoproof.common.distributed import DistInfo, init_distributed
 from nanoproof.data.transitions.packing import Continuation, Example, ExampleLimits, encode_transitions, pack
 from nanoproof.model.compute import choose_compute
@@ -34,16 +33,13 @@ GRADIENT_TOLERANCE = 1e-5
 """Largest difference of a gradient's entry, as a share of the largest entry of that parameter's gradient."""
 
 
-@dataclass(frozen=True)
+@validated("comparison")
 class SFTComparison:
     """Comparison on CPU."""
 
     steps: int = opt(4, "Optimizer steps to time of each way.", min=1)
     examples_per_step: int = opt(32, "Transitions in a step.", min=1)
     threads: int = opt(1, "CPU threads of torch; several crawl where other processes compete for the cores.", min=1)
-
-    def __post_init__(self) -> None:
-        validate(self, "comparison")
 
 
 def leantree_like(tokenizer: Tokenizer, count: int, rng: random.Random) -> list[Example]:

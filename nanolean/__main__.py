@@ -1,7 +1,5 @@
 """`python -m nanolean`: the Lean REPL protocol, a terminal session, tools for files and the library."""
 
-from __future__ import annotations
-
 import argparse
 import io
 import sys
@@ -15,10 +13,9 @@ from nanolean.ndjson.import_ndjson import PERMITTED
 from nanolean.repl import serve
 from nanolean.system import Parser, UserError, freeze_gc, run_main, with_deep_stack
 from nanolean.tools.certificates import check_exports, compare, export_ndjson
-from nanolean.tools.check import check_files
+from nanolean.tools.check import build, check_files
 from nanolean.tools.export import export
 from nanolean.tools.judge import serve as serve_judge
-from nanolean.tools.stats import build, print_stats
 from nanolean.tools.terminal import run_terminal
 
 
@@ -37,8 +34,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         return with_deep_stack(lambda: compare(Path(args.folder), args.json))
     if args.command == "judge":
         return with_deep_stack(lambda: serve_judge(Path(args.library)))
-    if args.command == "stats":
-        return with_deep_stack(lambda: print_stats(args.json))
     if args.command == "build":
         return with_deep_stack(lambda: build(record=args.record))
     if args.json or args.forks:
@@ -87,8 +82,6 @@ def make_parser() -> Parser:
         "judge", help="Have Lean's own kernel check the certificates that standard input names."
     )
     judge.add_argument("library", metavar="LIBRARY", help="The file libleanshared of an installed Lean.")
-    stats = commands.add_parser("stats", help="Print figures about the library.")
-    stats.add_argument("--json", action="store_true", help="Print one JSON object instead of lines.")
     build_ = commands.add_parser("build", help="Build the library from text, every proof checked, and cache it.")
     build_.add_argument(
         "--record", action="store_true", help="Write down that this is the library, after a change of its text."

@@ -5,8 +5,6 @@ a letter and a number: `f` with three descriptors forks a REPL on them, and is a
 id is answered how that process ended, once, or that it has not. When the socket closes all of them end.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import signal

@@ -1,7 +1,5 @@
 """System services: errors with exit codes, files, terminal input, deep stacks, memory."""
 
-from __future__ import annotations
-
 import argparse
 import ctypes
 import gc

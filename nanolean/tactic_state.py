@@ -4,8 +4,6 @@ A state keeps of all metavariables only those that the proof term still mentions
 that states stay small and share what they have in common.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace

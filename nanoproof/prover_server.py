@@ -10,11 +10,10 @@ import os
 import re
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import requests
 
-from nanoproof.common.config import Parser, add_flags, check, from_args, opt, validate
+from nanoproof.common.config import Parser, add_flags, check, from_args, opt, validated
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.web.http_client import read_address
 from nanoproof.monitor.server import TOKEN_VARIABLE
@@ -23,7 +22,7 @@ ASK_SECONDS = 10.0
 _CLUSTER = re.compile(r"Ray at (\S+?),")
 
 
-@dataclass(frozen=True)
+@validated("node")
 class NodeOptions:
     """Node."""
 
@@ -36,7 +35,6 @@ class NodeOptions:
     monitor_token: str | None = opt(None, "Token that the monitor asks for (default: NANOPROOF_MONITOR_TOKEN).")
 
     def __post_init__(self) -> None:
-        validate(self, "node")
         check(self.rl_server is not None, "give --rl-server HOST:PORT: the monitor of a run that has --cluster")
 
 

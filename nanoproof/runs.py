@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nanoproof.common.config import Parser, add_flags, from_args, opt, validate
+from nanoproof.common.config import Parser, add_flags, from_args, opt, validated
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.files import read_object
 from nanoproof.common.run_dir import LOCK, RunLock, home, resolve_run_dir, run_name
@@ -32,7 +32,7 @@ _READ_SECONDS = 20.0
 _MOVED = "{name}.removed"
 
 
-@dataclass(frozen=True)
+@validated("runs")
 class RunsOptions:
     """Runs."""
 
@@ -41,9 +41,6 @@ class RunsOptions:
     note: str | None = opt(None, "note: what is worth knowing of the run; '' removes it.")
     yes: bool = opt(False, "rm: do not ask.")
     json: bool = opt(False, "list: print the rows as JSON instead of a table.")
-
-    def __post_init__(self) -> None:
-        validate(self, "runs")
 
 
 # -- list --------------------------------------------------------------------------------------------------------------

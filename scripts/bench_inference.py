@@ -8,12 +8,11 @@ python -m scripts.bench_inference --device-type cuda --parts device --markdown i
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.inference_options import Load, NetworkSize
-from nanoproof.common.config import Parser, add_flags, change, from_args, group, opt, to_dict, validate
+from nanoproof.common.config import Parser, add_flags, change, from_args, group, opt, to_dict, validated
 from nanoproof.common.distributed import DistInfo, choose_device, choose_dtype
 from nanoproof.common.errors import run_main
 from nanoproof.common.files import atomic_write_json, atomic_write_text
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 PARTS = ("plain", "transformers", "phases", "policy", "lengths", "waiting", "device")
 
 
-@dataclass(frozen=True)
+@validated("benchmark")
 class InferenceBenchmark:
     """Inference benchmark."""
 
@@ -43,9 +42,6 @@ class InferenceBenchmark:
     waiting: tuple[int, ...] = opt((64, 256, 1024), "Numbers of threads of the part `waiting`.", min=1)
     json: str | None = opt(None, "File to write the results to.")
     markdown: str | None = opt(None, "File to write the results to as tables.")
-
-    def __post_init__(self) -> None:
-        validate(self, "benchmark")
 
 
 def run_parts(options: InferenceBenchmark, bench: "Bench") -> "list[Result]":

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nanoproof.common.config import Parser, add_flags, from_args, opt, validate
+from nanoproof.common.config import Parser, add_flags, from_args, opt, validated
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.files import read_jsonl
 from nanoproof.common.run_dir import home
@@ -48,7 +48,7 @@ _NAMESPACE = "NanoLean."
 """Where `nanolean export` puts what it exports."""
 
 
-@dataclass(frozen=True)
+@validated("check")
 class CheckOptions:
     """Check."""
 
@@ -71,9 +71,6 @@ class CheckOptions:
         None, "Command that checks one, with {file} or {config} in it, or lean-kernel[:PATH]; without it NanoLean."
     )
     jobs: int = opt(os.cpu_count() or 1, "Certificates that are checked at once.", min=1)
-
-    def __post_init__(self) -> None:
-        validate(self, "check")
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -7,25 +7,21 @@ Of two directories of several evaluations (such as those of scripts.test_eval) t
 compared, and where all are of the same theorems their solve rates as well.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
-from nanoproof.common.config import Parser, add_flags, from_args, opt, validate
+from nanoproof.common.config import Parser, add_flags, from_args, opt, validated
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.run_dir import resolve_path
 from nanoproof.evaluation.compare import Evaluated, compare, compare_rates, evaluations_in
 from scripts.viewing import write_json_option
 
 
-@dataclass(frozen=True)
+@validated("compare")
 class CompareOptions:
     """Comparison."""
 
     show: int = opt(20, "How many of the theorems that changed to name.", min=0)
     json: str | None = opt(None, "File to write the comparison to.")
-
-    def __post_init__(self) -> None:
-        validate(self, "compare")
 
 
 def pairs(first: dict[str, Evaluated], second: dict[str, Evaluated]) -> dict[str, tuple[Evaluated, Evaluated]]:

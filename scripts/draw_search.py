@@ -6,10 +6,10 @@ The theorem is `p ∨ q → q ∨ p` on the embedded prover, the policy five tac
 far a proof is.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
-from nanoproof.common.config import Parser, add_flags, from_args, opt, validate
+from nanoproof.common.config import Parser, add_flags, from_args, opt, validated
 from nanoproof.common.errors import run_main
 from nanoproof.common.files import atomic_write_text
 from nanoproof.common.terminal import print_lines, table
@@ -29,14 +29,11 @@ MOMENTS = (3, 40, 1000)
 """Simulations after which a picture is drawn; the last is more than the search needs."""
 
 
-@dataclass(frozen=True)
+@validated("draw")
 class DrawOptions:
     """Pictures."""
 
     output_dir: str = opt("docs/images", "Where the pictures go.")
-
-    def __post_init__(self) -> None:
-        validate(self, "draw")
 
 
 def draw(lean: LeanSession, start: Branch, directory: Path) -> None:

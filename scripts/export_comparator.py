@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nanoproof.common.config import Parser, add_flags, change, from_args, group, opt, validate
+from nanoproof.common.config import Parser, add_flags, change, from_args, group, opt, validated
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.files import atomic_write_json, atomic_write_text, read_json, read_jsonl
 from nanoproof.common.option_groups import LeanOptions
@@ -35,7 +35,7 @@ NANOLEAN_TOOLCHAIN = "leanprover/lean4:v4.33.0"
 """The Lean whose core has the names and statements that NanoLean's library follows."""
 
 
-@dataclass(frozen=True)
+@validated("comparator")
 class ComparatorOptions:
     """Export."""
 
@@ -50,9 +50,6 @@ class ComparatorOptions:
     )
     imports: tuple[str, ...] = opt((), "Modules to import; without any, what the project's LeanServers.lean imports.")
     share_packages: bool = opt(False, "Use the project's own copies of its libraries, which ties workspaces to it.")
-
-    def __post_init__(self) -> None:
-        validate(self, "comparator")
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,10 @@ Either folder is opened again by `--model-path hf:FOLDER`, a pushed one by `--mo
 merged into their base. With `--merge` a checkpoint is written instead, a plain one that needs no base.
 """
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from nanoproof.common.config import Parser, add_flags, change, check, from_args, group, opt, to_dict, validate
+from nanoproof.common.config import Parser, add_flags, change, check, from_args, group, opt, to_dict, validated
 from nanoproof.common.errors import run_main
 from nanoproof.common.files import (
     atomic_write,
@@ -38,7 +37,7 @@ WEIGHTS_FILE = "model.safetensors"
 CARD_FILE, TOKENIZER_CONFIG_FILE = "README.md", "tokenizer_config.json"
 
 
-@dataclass(frozen=True)
+@validated("export")
 class ExportOptions:
     """Export."""
 
@@ -60,7 +59,6 @@ class ExportOptions:
     )
 
     def __post_init__(self) -> None:
-        validate(self, "export")
         check(self.checkpoint.model_path is not None, "give --model-path, the checkpoint to export")
         check(self.to_hf is None or self.output_dir is None, "--to-hf and --output-dir both say where: give one")
         check(not (self.merge and self.to_hf), "--merge writes a checkpoint, --to-hf a folder for the hub: give one")

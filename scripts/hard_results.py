@@ -11,11 +11,10 @@ at every node in all arms, unless the arm's name says otherwise.
 import itertools
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nanoproof.common.config import Parser, add_flags, check, from_args, opt, validate
+from nanoproof.common.config import Parser, add_flags, check, from_args, opt, validated
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.files import atomic_write_text
 from nanoproof.common.run_dir import REPO_ROOT
@@ -54,7 +53,7 @@ SEEDLESS = ("solver-only",)
 """Arms that draw nothing: one seed is all seeds."""
 
 
-@dataclass(frozen=True)
+@validated("results")
 class ResultsOptions:
     """Results on the hard sets."""
 
@@ -80,7 +79,6 @@ class ResultsOptions:
     page: str = opt(str(REPO_ROOT / "docs" / "results.md"), "The page to write.", metavar="FILE")
 
     def __post_init__(self) -> None:
-        validate(self, "results")
         unknown = [name for name in self.searches if name not in SEARCHES]
         check(not unknown, f"--searches must be among {', '.join(filter(None, SEARCHES))}; got {', '.join(unknown)}")
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from nanoproof.common.config import Parser, add_flags, from_args, opt, validate
+from nanoproof.common.config import Parser, add_flags, from_args, opt, validated
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.files import read_json
 from nanoproof.common.run_dir import resolve_run_dir
@@ -39,7 +39,7 @@ BARS = 30
 """Characters of the longest bar of a histogram."""
 
 
-@dataclass(frozen=True)
+@validated("inspect")
 class BufferOptions:
     """Buffer and filters."""
 
@@ -53,9 +53,6 @@ class BufferOptions:
     negative_buffer_window_size: int | None = opt(
         None, "As with this window; default: the run's own, which is 0 if it learns from no failed tactics.", min=0
     )
-
-    def __post_init__(self) -> None:
-        validate(self, "inspect")
 
 
 @dataclass(frozen=True)

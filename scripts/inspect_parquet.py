@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from nanoproof.common.config import Parser, add_flags, check, from_args, opt, validate
+from nanoproof.common.config import Parser, add_flags, check, from_args, opt, validated
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.terminal import Paint, print_lines, shorten, size, table, width
 from nanoproof.data.sources.catalog import CATALOG
@@ -27,7 +27,7 @@ AROUND = 60
 """Characters that are shown before and behind what was searched for."""
 
 
-@dataclass(frozen=True)
+@validated("inspect")
 class ParquetOptions:
     """Rows and columns to show."""
 
@@ -37,7 +37,6 @@ class ParquetOptions:
     column: tuple[str, ...] = opt((), "Columns to read; default: all.")
 
     def __post_init__(self) -> None:
-        validate(self, "inspect")
         chosen = sum((self.groups, self.row is not None, self.search is not None))
         check(chosen <= 1, "--groups, --row and --search are three views; give one of them")
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from nanoproof.common.config import Parser, add_flags, change, from_args, group, opt, validate
+from nanoproof.common.config import Parser, add_flags, change, from_args, group, opt, validated
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.option_groups import LeanOptions
 from nanoproof.common.terminal import Paint, print_lines, shorten, table, width
@@ -28,7 +28,7 @@ from nanoproof.lean.types import Theorem
 from scripts.viewing import ViewOptions, contains, heading, indented, json_lines, matches, not_shown
 
 
-@dataclass(frozen=True)
+@validated("inspect")
 class ProblemOptions:
     """Which theorems."""
 
@@ -45,9 +45,6 @@ class ProblemOptions:
             help="Lean project whose version picks the whitelists; default LEAN_PROJECT_PATH, or none.", advanced=False
         ),
     )
-
-    def __post_init__(self) -> None:
-        validate(self, "inspect")
 
     def wants(self, theorem: Theorem) -> bool:
         """Return whether a theorem passes the filters."""

@@ -9,10 +9,9 @@ python -m scripts.inspect_proofs proofs/ --id "lists_*" --full
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import get_args
 
-from nanoproof.common.config import Parser, add_flags, from_args, opt, validate
+from nanoproof.common.config import Parser, add_flags, from_args, opt, validated
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.terminal import Paint, print_lines, shorten, table, width
 from nanoproof.prover.attempt import Outcome
@@ -26,7 +25,7 @@ OUTCOMES = get_args(Outcome)
 COLORS = {"proven": "green", "disproven": "cyan", "unproven": "yellow", "error": "red"}
 
 
-@dataclass(frozen=True)
+@validated("inspect")
 class ProofOptions:
     """Which attempts."""
 
@@ -40,9 +39,6 @@ class ProofOptions:
     tree: bool = opt(False, "Only attempts whose search tree was kept.")
     newest: bool = opt(False, "Last ones first: what a running run has done just now.")
     max_tree_nodes: int = opt(60, "With --full: show at most so many nodes of a tree.", min=1)
-
-    def __post_init__(self) -> None:
-        validate(self, "inspect")
 
     def wants(self, record: Record) -> bool:
         """Return whether an attempt passes the filters."""

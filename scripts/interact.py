@@ -10,11 +10,10 @@
 import argparse
 import sys
 from contextlib import ExitStack
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from nanoproof.common.config import Parser, add_flags, change, check, from_args, group, opt, validate
+from nanoproof.common.config import Parser, add_flags, change, check, from_args, group, opt, validated
 from nanoproof.common.distributed import init_distributed
 from nanoproof.common.errors import run_main
 from nanoproof.common.option_groups import LeanOptions
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
     from nanoproof.model.gpt import GPT
 
 
-@dataclass(frozen=True)
+@validated("interact")
 class InteractOptions:
     """Prompt."""
 
@@ -55,7 +54,6 @@ class InteractOptions:
     seed: int = opt(0, "Seed of continuations.")
 
     def __post_init__(self) -> None:
-        validate(self, "interact")
         check(not self.raw or self.suggesting.checkpoint.model_path is not None, "--raw needs --model-path")
 
 

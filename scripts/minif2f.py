@@ -37,7 +37,7 @@ from nanoproof.common.config import (
     group,
     opt,
     to_dict,
-    validate,
+    validated,
 )
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.files import atomic_write_json, atomic_write_text, read_json
@@ -62,7 +62,7 @@ SIZES: dict[str, tuple[int | None, int]] = {"simulations": (512, 32), "samples":
 """Sizes by default, of the measurement (None: all) and of its rehearsal."""
 
 
-@dataclass(frozen=True)
+@validated("minif2f")
 class MiniF2FOptions:
     """Measurement."""
 
@@ -101,7 +101,6 @@ class MiniF2FOptions:
     sft_epochs: float = opt(1.0, "Epochs of finetuning of a rehearsal's own networks.", above=0, advanced=True)
 
     def __post_init__(self) -> None:
-        validate(self, "minif2f")
         named = self.model.model_path is not None or self.rehearsal
         check(named, "--model-path SPEC is needed: the model to measure (or --rehearsal, which trains a small one)")
         both = self.rehearsal and self.lean.servers
@@ -529,8 +528,7 @@ def free_port() -> int:
     # Another program may take it meanwhile; the server then ends with a line that says so.
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
-        port: int = listener.getsockname()[1]
-        return port
+        return listener.getsockname()[1]
 
 
 def wait_until_it_listens(process: "subprocess.Popen[bytes]", port: int, log: Path) -> None:

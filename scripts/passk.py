@@ -8,17 +8,16 @@ RESULTS are directories of evaluations (several, or one with repeats: their samp
 `results.jsonl`, `generated_proofs_<name>.jsonl.gz`. Exit code 2 if more than 1% of the samples have no verdict.
 """
 
-from dataclasses import dataclass
 from pathlib import Path
 
-from nanoproof.common.config import Parser, add_flags, from_args, opt, validate
+from nanoproof.common.config import Parser, add_flags, from_args, opt, validated
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.run_dir import home
 from nanoproof.evaluation.passk import BUDGETS, format_table, pass_table, read_tables
 from scripts.viewing import write_json_option
 
 
-@dataclass(frozen=True)
+@validated("passk")
 class PasskOptions:
     """pass@k."""
 
@@ -29,9 +28,6 @@ class PasskOptions:
     label: tuple[str, ...] = opt((), "Only these benchmarks, where the results hold several.")
     seed: int = opt(0, "Seed of the bootstrap.", min=0)
     json: str | None = opt(None, "File for the tables as JSON.", metavar="PATH")
-
-    def __post_init__(self) -> None:
-        validate(self, "passk")
 
     def numbers(self) -> list[int]:
         """Read the budgets. Raises UserError for what is no number of samples."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from nanoproof.common.config import Parser, add_flags, change, from_args, group, opt, validate
+from nanoproof.common.config import Parser, add_flags, change, from_args, group, opt, validated
 from nanoproof.common.distributed import DistInfo, cleanup
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.files import atomic_write_json
@@ -39,7 +39,7 @@ SHOWN_TOKENS = 48
 PERCENTAGES = ("tactic_exact_match", "tactic_first_token_accuracy", "tactic_token_accuracy")
 
 
-@dataclass(frozen=True)
+@validated("eval")
 class PolicyEvalOptions:
     """Evaluation."""
 
@@ -52,9 +52,6 @@ class PolicyEvalOptions:
     max_examples: int | None = opt(None, "Judge on so many transitions, evenly spread.", min=1)
     show: int = opt(0, "Show what each model says in so many states.", min=0)
     json: str | None = opt(None, "File to write all numbers to.")
-
-    def __post_init__(self) -> None:
-        validate(self, "eval")
 
 
 @dataclass(frozen=True)

@@ -17,12 +17,11 @@ import re
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 
 from nanoproof.actors.fleet import follow_lean
-from nanoproof.common.config import Parser, add_flags, change, check, from_args, group, opt, validate
+from nanoproof.common.config import Parser, add_flags, change, check, from_args, group, opt, validated
 from nanoproof.common.distributed import init_distributed
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.option_groups import LeanOptions
@@ -58,7 +57,7 @@ from nanoproof.repos.proving import server_imports
 from nanoproof.search.config import ALGORITHM, NOT_FLAGS, SearchConfig
 
 
-@dataclass(frozen=True)
+@validated("prove")
 class ProveOptions:
     """Proving."""
 
@@ -87,7 +86,6 @@ class ProveOptions:
     html: str | None = opt(None, "File for the search trees, as a page for a browser.", metavar="FILE")
 
     def __post_init__(self) -> None:
-        validate(self, "prove")
         check(
             not self.whole_proof
             or (self.suggesting.checkpoint.model_path is not None and self.suggesting.name == "model"),

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from nanoproof.common.config import Parser, add_flags, change, from_args, group, opt, validate
+from nanoproof.common.config import Parser, add_flags, change, from_args, group, opt, validated
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.files import atomic_write_json, atomic_write_text, read_json, read_text
 from nanoproof.common.option_groups import MonitorAddress
@@ -36,7 +36,7 @@ SCORE_FIELDS = ("solved", "total", "low", "high", "simulations", "tactic_samples
 """What the report keeps of an evaluation's summary."""
 
 
-@dataclass(frozen=True)
+@validated("quickstart")
 class QuickstartOptions:
     """Quickstart."""
 
@@ -52,9 +52,6 @@ class QuickstartOptions:
     sft_epochs: float = opt(2.0, "Epochs of supervised finetuning.", above=0)
     control: bool = opt(False, "Also train the SFT model for as many updates as RL on SFT data alone, and score it.")
     started: float | None = opt(None, "When the whole began, in seconds since the epoch (runs/quickstart.sh says it).")
-
-    def __post_init__(self) -> None:
-        validate(self, "quickstart")
 
 
 @dataclass

@@ -21,7 +21,7 @@ from typing import Any, Literal
 from nanoproof.actors.actor import ActorPool
 from nanoproof.actors.fleet import FleetOptions, follow_lean, open_fleet
 from nanoproof.actors.tasks import Task
-from nanoproof.common.config import Parser, add_flags, change, from_args, group, opt, validate
+from nanoproof.common.config import Parser, add_flags, change, from_args, group, opt, validated
 from nanoproof.common.distributed import cleanup, init_distributed
 from nanoproof.common.errors import run_main
 from nanoproof.common.files import atomic_write_json
@@ -47,7 +47,7 @@ NAMES_SHOWN = 10
 _NAME = re.compile(r"(?<![\w.'])[A-Za-z_][\w']*(?:\.[A-Za-z_][\w']*)*")
 
 
-@dataclass(frozen=True)
+@validated("reach")
 class ReachOptions:
     """What is measured."""
 
@@ -72,9 +72,6 @@ class ReachOptions:
         finishers=change(default=(AUTO,)),
         algorithm=change(default=ALGORITHM),
     )
-
-    def __post_init__(self) -> None:
-        validate(self, "reach")
 
 
 # -- Attempts at states ----------------------------------------------------------------------------------------------

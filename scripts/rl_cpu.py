@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from nanoproof.common.config import Parser, add_flags, change, check, from_args, group, opt, to_dict, validate
+from nanoproof.common.config import Parser, add_flags, change, check, from_args, group, opt, to_dict, validated
 from nanoproof.common.errors import run_main
 from nanoproof.common.option_groups import MonitorAddress
 from nanoproof.common.run_dir import home
@@ -43,7 +43,7 @@ suggests beside the network's (while it collects: the scores are without)."""
 CURVE_POINTS = 4
 
 
-@dataclass(frozen=True)
+@validated("rl_cpu")
 class RLCPUOptions:
     """Comparison of RL with its control."""
 
@@ -65,7 +65,6 @@ class RLCPUOptions:
     out: str | None = opt(None, "Where to write; default $NANOPROOF_HOME/rl_cpu (rl_cpu_quick).")
 
     def __post_init__(self) -> None:
-        validate(self, "rl_cpu")
         check(set(self.arms) <= ARMS.keys(), f"rl_cpu.arms must be of {', '.join(ARMS)}", "rl_cpu")
         check(len(set(self.seeds)) == len(self.seeds) > 0, "rl_cpu.seeds must be different, and at least one", "rl_cpu")
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from nanoproof.common.config import Parser, add_flags, from_args, opt, to_dict, validate
+from nanoproof.common.config import Parser, add_flags, from_args, opt, to_dict, validated
 from nanoproof.common.errors import run_main
 from nanoproof.common.files import atomic_write_text
 from nanoproof.common.run_dir import home
@@ -28,7 +28,7 @@ STAGES = ("sft", "rl")
 TITLES = {"sft": "finetuning", "rl": "RL"}
 
 
-@dataclass(frozen=True)
+@validated("rl_hub")
 class HubRunOptions:
     """RL of a small decoder of transformers."""
 
@@ -41,9 +41,6 @@ class HubRunOptions:
     simulations: int = opt(64, "Simulations for each of them.", min=1)
     quick: bool = opt(False, "Everything very small, to see it run.")
     out: str | None = opt(None, "Where to write; default $NANOPROOF_HOME/rl_hub (rl_hub_quick).")
-
-    def __post_init__(self) -> None:
-        validate(self, "rl_hub")
 
     def quick_version(self) -> "HubRunOptions":
         """Return the same options with very small sizes."""

@@ -10,12 +10,12 @@ kept in the folder `whole` beside it, and a run that was cut off goes on from th
 
 import random
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from nanoproof.common.config import Parser, add_flags, check, from_args, opt, validate
-from nanoproof.common.errors import UserError, flags_as, run_main
+from nanoproof.common.config import Parser, add_flags, check, from_args, opt, validated
+from nanoproof.common.errors import cannot, flags_as, run_main
 from nanoproof.common.files import atomic_write_json
 from nanoproof.evaluation.results import RESULTS, SETTINGS, read_attempts
 from nanoproof.evaluation.statements import (
@@ -49,7 +49,7 @@ RATES = {
 """The rates among the metrics, with the names of their counts; STP's files have both."""
 
 
-@dataclass(frozen=True)
+@validated("evaluation")
 class RunEvaluationOptions:
     """Evaluation."""
 
@@ -73,7 +73,6 @@ class RunEvaluationOptions:
     verify_batch_size: int = opt(40, "Without effect: each proof is verified as soon as it is there.", advanced=True)
 
     def __post_init__(self) -> None:
-        validate(self, "evaluation")
         own = self.tokenizer_path in (None, self.model_name)
         check(own, f"--tokenizer-path {self.tokenizer_path}: a model comes with its own tokenizer")
         # A script of STP's says where Lean is on this machine: without a server NanoLean would silently take its place.
@@ -144,10 +143,8 @@ def main(argv: list[str] | None = None) -> int:
     chosen = random.Random(options.seed).sample(statements, min(options.max_problems, len(statements)))
     out = Path(options.output_dir).expanduser()
     problems, work = out / PROBLEMS, out / WORK
-    try:
+    with cannot(f"write --output-dir {options.output_dir}"):
         reasons = write_theorems(problems, chosen)
-    except OSError as error:
-        raise UserError(f"cannot write --output-dir {options.output_dir}: {error.strerror}") from error
     if len(reasons) < len(chosen):
         with flags_as(FLAGS):
             code = prover_eval.main(evaluation_flags(options, problems, work))

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from nanoproof.common.config import Parser, add_flags, from_args, opt, validate
+from nanoproof.common.config import Parser, add_flags, from_args, opt, validated
 from nanoproof.common.errors import UserError, flags_as, run_main
 from nanoproof.data.sources.catalog import CATALOG
 from nanoproof.data.theorems.theorem_sets import (
@@ -52,7 +52,7 @@ FLAGS = {
 LABELS = {"minif2f": "miniF2F", "proofnet": "Proofnet", "putnambench": "PutnamBench"}
 
 
-@dataclass(frozen=True)
+@validated("benchmark")
 class BenchmarkOptions:
     """Benchmarks."""
 
@@ -74,9 +74,6 @@ class BenchmarkOptions:
     lean_processes: int = opt(8, "Processes of NanoLean, without Lean servers.", min=1)
     timeout: float = opt(200.0, "Seconds for the verification of a proof.", above=0)
     dry_run: bool = opt(False, "Print the commands, and run none.")
-
-    def __post_init__(self) -> None:
-        validate(self, "benchmark")
 
 
 @dataclass(frozen=True)

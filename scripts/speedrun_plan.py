@@ -8,7 +8,7 @@ the data and the times of Lean are assumptions, which the page prints.
 
 from dataclasses import dataclass
 
-from nanoproof.common.config import Parser, add_flags, from_args, opt, validate
+from nanoproof.common.config import Parser, add_flags, from_args, opt, validated
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.training.schedule import TOKENS_PER_PARAMETER, duration
 
@@ -24,7 +24,7 @@ EVALUATIONS = 2.5  # solver-only ends early
 GB = 1e9
 
 
-@dataclass(frozen=True)
+@validated("plan")
 class PlanOptions:
     """The machine and the network."""
 
@@ -34,9 +34,6 @@ class PlanOptions:
     mfu: float = opt(0.4, "Share of their peak that training reaches (assumed).", above=0, max=1)
     rl_time: str = opt("48:00:00", "Time of reinforcement learning, H:M:S.")
     lean_processes: int = opt(64, "Lean processes.", min=1)
-
-    def __post_init__(self) -> None:
-        validate(self, "plan")
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,11 @@ Run number i has the seed `--seed` + i; each is an evaluation as of scripts.prov
 """
 
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from nanoproof.actors.tasks import Interrupted
-from nanoproof.common.config import Parser, add_flags, from_args, opt, validate
+from nanoproof.common.config import Parser, add_flags, from_args, opt, validated
 from nanoproof.common.errors import run_main
 from nanoproof.common.files import atomic_write_json
 from nanoproof.evaluation.plan import EvalOptions, Job, Target, add_eval_flags, parse_eval_args, plan
@@ -25,14 +24,11 @@ OF_ALL_RUNS = ("dataset", "split", "simulations", "policy", "model", "versions")
 """What the summaries of all runs have in common."""
 
 
-@dataclass(frozen=True)
+@validated("test_eval")
 class RepeatOptions:
     """Repetition."""
 
     num_runs: int = opt(3, "How often to evaluate.", min=1)
-
-    def __post_init__(self) -> None:
-        validate(self, "test_eval")
 
 
 class Repeats:

@@ -4,18 +4,17 @@ python -m scripts.tiny_decoder OUT --shape qwen2
 python -m scripts.tiny_decoder OUT --shape llama --layers 4 --width 128 --tokenizer DIR --seed 1
 """
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from nanoproof.common.config import MOST_SEED, Parser, add_flags, check, from_args, opt, validate
+from nanoproof.common.config import MOST_SEED, Parser, add_flags, check, from_args, opt, validated
 from nanoproof.common.errors import run_main
 from nanoproof.common.run_dir import home
 from nanoproof.model.tokenizer import Tokenizer
 from scripts.export_model import save_tokenizer
 
 
-@dataclass(frozen=True)
+@validated("decoder")
 class DecoderOptions:
     """A small decoder."""
 
@@ -27,7 +26,6 @@ class DecoderOptions:
     seed: int = opt(0, "Seed of the weights.", min=0, max=MOST_SEED)
 
     def __post_init__(self) -> None:
-        validate(self, "decoder")
         check(self.width % 32 == 0, f"decoder.width must be a multiple of 32, got {self.width}", "decoder")
 
 

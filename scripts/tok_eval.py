@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from nanoproof.common.config import Parser, add_flags, from_args, opt, to_dict, validate
+from nanoproof.common.config import Parser, add_flags, from_args, opt, to_dict, validated
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.files import atomic_write_json
 from nanoproof.common.terminal import Paint, print_lines, table
@@ -25,7 +25,7 @@ AT_ONCE = 256
 """Texts that are encoded together."""
 
 
-@dataclass(frozen=True)
+@validated("tok_eval")
 class EvalOptions:
     """Comparison."""
 
@@ -36,9 +36,6 @@ class EvalOptions:
     max_chars: int = opt(2_000_000, "Characters to read of each input.", min=1)
     samples: bool = opt(True, "Compare on the built-in samples.")
     json: str | None = opt(None, "File to write the numbers to.")
-
-    def __post_init__(self) -> None:
-        validate(self, "tok_eval")
 
 
 @dataclass(frozen=True)

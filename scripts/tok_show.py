@@ -12,10 +12,9 @@ markers by their names. NO_COLOR switches colours off.
 import re
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
-from nanoproof.common.config import Parser, add_flags, check, from_args, opt, validate
+from nanoproof.common.config import Parser, add_flags, check, from_args, opt, validated
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.terminal import use_color
 from nanoproof.lean.types import Transition
@@ -29,7 +28,7 @@ MARKER_STYLE = "\x1b[1;7m"
 RESET = "\x1b[0m"
 
 
-@dataclass(frozen=True)
+@validated("tok_show")
 class ShowOptions:
     """Text and form of the output."""
 
@@ -43,7 +42,6 @@ class ShowOptions:
     list: bool = opt(False, "One token per line, with its number and its bytes.")
 
     def __post_init__(self) -> None:
-        validate(self, "tok_show")
         check(self.tactic is None or self.depth is None, "--tactic and --depth are two samples; give one of them")
         sample = self.tactic is not None or self.depth is not None
         check(not (self.ids and sample), "--ids are shown as they are, without --tactic or --depth")

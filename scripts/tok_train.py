@@ -10,11 +10,10 @@ language and Lean, GPT-2's vocabulary needs no training: python -m scripts.tok_b
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from nanoproof.common.config import Parser, add_flags, from_args, opt, to_dict, validate
+from nanoproof.common.config import Parser, add_flags, from_args, opt, to_dict, validated
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.run_dir import home
 from nanoproof.model.tokenizer import TOKENIZER_FILE, train_tokenizer
@@ -22,7 +21,7 @@ from scripts.tok_build import write_tokenizer
 from scripts.tok_texts import read_texts
 
 
-@dataclass(frozen=True)
+@validated("tokenizer")
 class TrainOptions:
     """Tokenizer training."""
 
@@ -36,9 +35,6 @@ class TrainOptions:
         "What merges stay within: `lean` keeps dotted names together and digits apart, `gpt2` does as GPT-2 does.",
     )
     out: str | None = opt(None, "Directory to write to; default $NANOPROOF_HOME/tokenizer.")
-
-    def __post_init__(self) -> None:
-        validate(self, "tokenizer")
 
 
 class TextCounter:

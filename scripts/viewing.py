@@ -3,20 +3,19 @@
 import json
 import random
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, TypeVar
 
-from nanoproof.common.config import opt, validate
-from nanoproof.common.errors import UserError
+from nanoproof.common.config import opt, validated
+from nanoproof.common.errors import cannot
 from nanoproof.common.files import atomic_write_json
 from nanoproof.common.terminal import Paint, printable
 
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
+@validated("view")
 class ViewOptions:
     """Printing."""
 
@@ -26,9 +25,6 @@ class ViewOptions:
         None, "Show a random choice made with this seed instead of the first ones.", min=0, metavar="SEED"
     )
     json: bool = opt(False, "Print JSON, one object per line.")
-
-    def __post_init__(self) -> None:
-        validate(self, "view")
 
     def choose(self, items: Sequence[T]) -> list[T]:
         """Choose the items to show, in their order."""
@@ -51,10 +47,8 @@ def contains(wanted: str | None, *texts: str) -> bool:
 
 def write_json_option(file: str, value: Any) -> None:
     """Write what `--json` asks for. Raises UserError if that is not possible."""
-    try:
+    with cannot(f"write --json {file}"):
         atomic_write_json(Path(file), value)
-    except OSError as error:
-        raise UserError(f"cannot write --json {file}: {error.strerror}") from error
 
 
 def json_lines(records: Iterable[Any]) -> Iterator[str]:

@@ -4,11 +4,8 @@ Like Lean's, the elaborator of a header does not know that a name is meant this 
 put before the other binders, with a type that its uses tell, and everything is elaborated again.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TypeVar
 
 from nanolean.elab.elaborator import Elaborator, elaborates
@@ -29,7 +26,6 @@ ONE_LETTER = re.compile("[^.][0-9₀-₉ₐ-ₜᵢ-ᵪⱼ_']*")
 Result = TypeVar("Result")
 
 
-@dataclass(frozen=True, slots=True)
 class UnknownType(Term):
     """The type of an auto-bound variable, which its uses tell."""
 

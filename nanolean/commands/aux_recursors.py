@@ -1,7 +1,5 @@
 """`T.casesOn` and `T.recOn`, which Lean defines beside the recursor of every inductive type."""
 
-from __future__ import annotations
-
 from nanolean.kernel.declaration import CtorInfo, DefDecl, InductiveInfo, RecInfo
 from nanolean.kernel.env import Environment
 from nanolean.kernel.expr import (

@@ -4,8 +4,6 @@
 `C t` by a function `F` that may use all of that. Names, types and meaning are Lean's.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from nanolean.elab.session import Session

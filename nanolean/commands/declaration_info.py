@@ -4,8 +4,6 @@ Texts and places are those of the source. `constants` are the names in a piece o
 bound ones too, in their order.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

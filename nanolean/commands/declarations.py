@@ -1,7 +1,5 @@
 """`theorem`, `example`, `def`, `axiom`: elaborate, have the kernel check, and report what `sorry` left."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 from collections.abc import Iterator

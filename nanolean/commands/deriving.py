@@ -4,8 +4,6 @@ The definitions are Lean's in name and in what they compute. Of the other classe
 their instances (`#eval`, `default`) is refused where it stands.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 from nanolean.commands.declarations import run_declaration

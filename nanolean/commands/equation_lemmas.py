@@ -4,8 +4,6 @@ There is one equation for each alternative; where an earlier alternative overlap
 that excludes the earlier one. `f.eq_def` states the whole body. All are proved by case analysis and computation.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The head of a declaration: section variables, binders and type, elaborated into a local context and a type."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

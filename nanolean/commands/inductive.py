@@ -1,7 +1,5 @@
 """`inductive` and `structure`: from their syntax to one declaration of the kernel, plus the projections."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Sequence
 

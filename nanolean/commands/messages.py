@@ -1,7 +1,5 @@
 """Results of commands, `set_option`, and the header of a file."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from collections.abc import Sequence

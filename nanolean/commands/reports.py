@@ -1,7 +1,5 @@
 """Commands that only report: `#check`, `#print`, `#print axioms`, in the words and lines of Lean's."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """`run_text`: run all commands of a text over an `EnvState`."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import Any

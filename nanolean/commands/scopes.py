@@ -1,7 +1,5 @@
 """Scopes (`namespace`, `section`, `open`, `variable`, ..) and attributes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

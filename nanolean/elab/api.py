@@ -1,7 +1,5 @@
 """Entry points of elaboration for commands and tactics: `elab_term`, `elab_type`."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import dataclass
 from typing import Literal

@@ -4,10 +4,7 @@ The expected type is unified with the result type before the arguments are elabo
 known then), so that it can tell what the arguments are to be; once more at the end.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from nanolean.elab.elaborator import Elaborator, elaborates
 from nanolean.elab.eliminators import Arg, elab_eliminator, eliminator_shape, finds_motive
@@ -397,7 +394,6 @@ class Call:
         return elab_eliminator(self.elaborator, self.stx, fn, shape, self.args, self.named, self.expected)
 
 
-@dataclass(frozen=True, slots=True)
 class LateField(Term):
     """`x.f a` while the type of `x` is unknown, as in `List.map (fun x => x.1) pairs`, where `pairs` tells it."""
 

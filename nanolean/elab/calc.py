@@ -1,7 +1,5 @@
 """Elaboration of what rewrites in terms: `h ▸ e`, and `calc`, whose steps transitivity puts together."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from nanolean.elab.elaborator import Elaborator, elaborates

@@ -1,7 +1,5 @@
 """Applications of recursors and the like, whose motive is found from the expected type."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

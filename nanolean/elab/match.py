@@ -1,7 +1,5 @@
 """Elaboration of `match` and of patterns after `fun`, `let` and others; the matchers that they become."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -350,7 +348,7 @@ class _Case:
         if call is None:
             alt = alts[coverage.redundant[0]]
             row, _ = rows[coverage.redundant[0]]
-            shown = ", ".join(self._show_pattern(pattern) for pattern in row.patterns)
+            shown = ", ".join(self.elaborator.show(pattern.shape) for pattern in row.patterns)
             raise ElabError(
                 f"Redundant alternative: Any expression matching\n  {shown}\n"
                 "will match one of the preceding alternatives",
@@ -362,6 +360,3 @@ class _Case:
         # The motive of `match h : e with` asks for `e = pattern`, which at the target itself is `rfl`.
         refls = [self_.mk_refl(target.value) for target in self.targets if target.equation is not None]
         return mk_app(call.apply(level, self.motive, [*values, *functions]), *refls)
-
-    def _show_pattern(self, pattern: Pattern) -> str:
-        return self.elaborator.show(pattern.shape)

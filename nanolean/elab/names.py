@@ -1,7 +1,5 @@
 """Resolution of dotted names and of the names of universe levels."""
 
-from __future__ import annotations
-
 from nanolean.elab.session import Session
 from nanolean.env_state import EnvState
 from nanolean.kernel.expr import Const, Expr, FVar, Sort, subterms

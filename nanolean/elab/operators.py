@@ -1,7 +1,5 @@
 """Elaboration of dot notation and operators."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeGuard
@@ -199,7 +197,6 @@ def elab_binop(self: Elaborator, stx: BinOp, expected: Expr | None) -> Expr:
     raise ElabError(f"the operator `{op}` is not supported", stx.pos, stx.end)
 
 
-@dataclass(frozen=True, slots=True)
 class Done(Term):
     """An operand that is elaborated already."""
 

@@ -1,7 +1,5 @@
 """`Session`: what one command or one tactic step shares while it elaborates terms and runs tactic blocks."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace

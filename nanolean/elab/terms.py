@@ -1,7 +1,5 @@
 """Elaboration of simple forms and binders: holes, literals, ascriptions, `have`, `let`, `fun`, `∀`, `∃`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from nanolean.elab.elaborator import Elaborator, elaborates

@@ -10,7 +10,6 @@ from nanolean.kernel.declaration import (
     ConstantInfo,
     Constants,
     CtorDecl,
-    CtorInfo,
     Declaration,
     DefDecl,
     DefInfo,
@@ -20,11 +19,8 @@ from nanolean.kernel.declaration import (
     OpaqueInfo,
     QuotDecl,
     QuotInfo,
-    RecInfo,
-    RecRule,
     TheoremDecl,
     TheoremInfo,
-    ValueInfo,
 )
 from nanolean.kernel.expr import Expr, collect_consts, collect_level_params_of, erase
 from nanolean.kernel.inductive import FIXED_TYPES, add_inductive, quot_constants
@@ -33,31 +29,6 @@ from nanolean.kernel.nat_ops import computes_literals
 from nanolean.kernel.reduce import DEFAULT_STEPS
 from nanolean.kernel.reserved import COMPUTED_NAMES, NAT_OPERATIONS, QUOTIENTS
 from nanolean.kernel.typecheck import TypeChecker
-
-__all__ = [
-    "AxiomDecl",
-    "AxiomInfo",
-    "ConstantInfo",
-    "CtorDecl",
-    "CtorInfo",
-    "Declaration",
-    "DefDecl",
-    "DefInfo",
-    "Environment",
-    "InductiveDecl",
-    "InductiveInfo",
-    "OpaqueDecl",
-    "OpaqueInfo",
-    "QuotDecl",
-    "QuotInfo",
-    "RecInfo",
-    "RecRule",
-    "TheoremDecl",
-    "TheoremInfo",
-    "ValueInfo",
-    "axioms_of",
-    "declaration_of",
-]
 
 
 class Environment(Constants):

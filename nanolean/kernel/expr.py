@@ -1,8 +1,8 @@
 """Terms and the operations on them; everything here is pure and knows no environment.
 
-The node classes come from `node`. Argument order: `instantiate(body, a, b)` puts `a` for `BVar(0)`, `b` for `BVar(1)`;
-`instantiate_rev(body, (a, b))` is for telescopes given from the outside in, so it puts `b` for `BVar(0)`.
-`abstract(e, fvars)` undoes `instantiate_rev`: the last variable becomes `BVar(0)`.
+The node classes come from `node`; whoever works with terms has them from here. Argument order: `instantiate(body, a,
+b)` puts `a` for `BVar(0)`, `b` for `BVar(1)`; `instantiate_rev(body, (a, b))` is for telescopes given from the outside
+in, so it puts `b` for `BVar(0)`. `abstract(e, fvars)` undoes `instantiate_rev`: the last variable becomes `BVar(0)`.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 from nanolean.kernel.budget import METER, BudgetExceeded, allow_deep_recursion
 from nanolean.kernel.level import Level, LParam, collect_level_params, substitute
 from nanolean.kernel.node import (
-    HAVE,
-    PROP,
-    TYPE,
+    HAVE,  # noqa: F401
+    PROP,  # noqa: F401
+    TYPE,  # noqa: F401
     App,
     BVar,
     Const,
@@ -21,62 +21,15 @@ from nanolean.kernel.node import (
     FVar,
     Lam,
     Let,
-    Lit,
+    Lit,  # noqa: F401
     MVar,
     Pi,
     Proj,
     Sort,
-    node_count,
-    show,
-    sweep,
+    node_count,  # noqa: F401
+    show,  # noqa: F401
+    sweep,  # noqa: F401
 )
-
-__all__ = [
-    "HAVE",
-    "PROP",
-    "TYPE",
-    "App",
-    "BVar",
-    "Const",
-    "Expr",
-    "FVar",
-    "Lam",
-    "Let",
-    "Lit",
-    "Local",
-    "MVar",
-    "Pi",
-    "Proj",
-    "Sort",
-    "abstract",
-    "alpha_eq",
-    "arrow",
-    "children",
-    "collect_consts",
-    "collect_fvars",
-    "collect_level_params_of",
-    "collect_mvars",
-    "erase",
-    "get_app_args",
-    "get_app_fn",
-    "get_app_fn_args",
-    "has_loose_bvar",
-    "instantiate",
-    "instantiate_level_params",
-    "instantiate_rev",
-    "is_arrow",
-    "lift",
-    "mk_app",
-    "mk_const",
-    "mk_lambda",
-    "mk_pi",
-    "node_count",
-    "replace",
-    "replace_levels",
-    "show",
-    "subterms",
-    "sweep",
-]
 
 
 def guarded(work: Callable[..., Any], *args: Any) -> Any:

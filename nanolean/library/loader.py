@@ -7,8 +7,6 @@ would not notice that `2` has been defined anew.) It is written under another na
 processes may start at once.
 """
 
-from __future__ import annotations
-
 import errno
 import hashlib
 import json

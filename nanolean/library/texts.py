@@ -1,7 +1,5 @@
 """The library as text: which declaration stands where, in what scope, and which of them Lean's core does not have."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field

@@ -4,8 +4,6 @@ A natural metavariable `?m` in the scope of `x` is replaced by `?n x` for a new 
 identity: the surroundings get `?d x` with a delayed assignment (see `store`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

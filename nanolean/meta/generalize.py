@@ -1,7 +1,5 @@
 """Abstracting terms over occurrences of other terms, and conditions that exclude overlapping alternatives."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Container, Sequence
 

@@ -1,7 +1,5 @@
 """The type of a term that is known to be well typed; nothing is checked here."""
 
-from __future__ import annotations
-
 from nanolean.kernel.budget import KernelError
 from nanolean.kernel.declaration import CtorInfo, InductiveInfo
 from nanolean.kernel.expr import (

@@ -4,8 +4,6 @@ This is what type classes come to in this fragment. Local instances are tried fi
 definitions of the library that the tables below name.
 """
 
-from __future__ import annotations
-
 from nanolean.kernel.expr import Const, Expr, Pi, get_app_fn, get_app_fn_args, instantiate, mk_app
 from nanolean.meta.assign import eta_reduce
 from nanolean.meta.lctx import LocalContext

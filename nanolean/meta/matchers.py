@@ -1,7 +1,5 @@
 """Matchers, the functions that `match` expressions apply, and unfolding recursive definitions by equations."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -4,17 +4,13 @@ This is what the elaborator and the tactics hold. The algorithms live in `reduce
 here only name them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from nanolean.kernel.expr import Expr, Pi, Sort
 from nanolean.kernel.level import Level
 from nanolean.meta import bind, infer, reduce, unify
-from nanolean.meta.store import Caches, MetaStore, MVarDecl, Transparency
-
-__all__ = ["Caches", "MVarDecl", "MetaContext", "Transparency"]
+from nanolean.meta.store import MetaStore, Transparency
 
 
 class MetaContext(MetaStore):

@@ -1,7 +1,5 @@
 """Reduction of terms with metavariables, under a transparency; natural numbers read as `base + k`."""
 
-from __future__ import annotations
-
 from weakref import WeakKeyDictionary
 
 from nanolean.kernel.declaration import ConstantInfo, Constants, DefInfo, RecInfo

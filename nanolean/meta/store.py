@@ -8,8 +8,6 @@ Under a binder a goal `?g` may mention a local `x` that its surroundings have ab
 `?g` is free of metavariables.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Definitional equality with metavariables, of universe levels too."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from nanolean.kernel.budget import BudgetExceeded

@@ -6,8 +6,6 @@ flags of inductive types) is written as Lean's kernel would have it. The text de
 same proof gives the same file. `import_ndjson` reads it back.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Iterator

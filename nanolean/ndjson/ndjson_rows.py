@@ -112,13 +112,11 @@ class Tables:
 
     def level(self, index: Any) -> Level:
         """Return the level of that number."""
-        level: Level = _at(self.levels, index, "level")
-        return level
+        return _at(self.levels, index, "level")
 
     def expr(self, index: Any) -> Expr:
         """Return the term of that number."""
-        e: Expr = _at(self.exprs, index, "term")
-        return e
+        return _at(self.exprs, index, "term")
 
     def list_of_names(self, value: Any) -> tuple[str, ...]:
         """Return the names of a list of numbers."""

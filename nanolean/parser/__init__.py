@@ -7,8 +7,6 @@ from nanolean import syntax as stx
 from nanolean.parser.lexer import EOF, ParseError
 from nanolean.parser.parse_commands import CommandParser
 
-__all__ = ["CommandParser", "ParseError", "iter_commands", "parse_commands", "parse_tactic", "parse_term"]
-
 _Node = TypeVar("_Node")
 
 

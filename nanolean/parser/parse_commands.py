@@ -1,6 +1,7 @@
 """Tactic blocks, and commands: declarations, scopes and the few questions that NanoLean answers."""
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from nanolean import syntax as stx
 from nanolean.parser.lexer import (
@@ -46,7 +47,7 @@ class TacticParser(ContextParser):
         else:
             tactics = [self.tactic()]
             # Lean's `sepByIndent`: a tactic on a new line is of this block if it stands in the column of the first.
-            while self.accept(";") or (self.at_next_line() and self.at_tactic()):
+            while self.accept(";") or (self.cols[self.i] == self.column and self.on_new_line() and self.at_tactic()):
                 # Its `allowTrailingSep`: a semicolon may end the block, whose lines do not begin left of it.
                 if self.cols[self.i] < self.column or not (self.at_tactic() or self.texts[self.i] in UNSUPPORTED):
                     break
@@ -54,9 +55,6 @@ class TacticParser(ContextParser):
         self.column, self.in_block, self.cdots = column, in_block, cdots
         self.depth -= 1
         return stx.TacticSeq(tuple(tactics), pos=start, end=self.last_end())
-
-    def at_next_line(self) -> bool:
-        return self.cols[self.i] == self.column and self.on_new_line()
 
     def at_tactic(self) -> bool:
         return self.texts[self.i] in _TACTICS or self.texts[self.i] == "." or self.kinds[self.i] in (IDENT, FIELD)
@@ -101,9 +99,6 @@ class TacticParser(ContextParser):
 
     # --- goals and combinators
 
-    def calc_tactic(self, start: int) -> stx.Tactic:
-        return stx.CalcStx(self.calc_steps(), pos=start, end=self.last_end())
-
     def match_tactic(self, start: int) -> stx.Tactic:
         """`match e with | p => tactics` gives the term whose right sides are `by` blocks (or holes)."""
         return stx.RefineStx(self.match_body(start, self.block_or_hole), pos=start, end=self.last_end())
@@ -128,9 +123,6 @@ class TacticParser(ContextParser):
         choice = stx.If(name, condition, then, otherwise, pos=start, end=self.last_end())
         return stx.RefineStx(choice, pos=start, end=self.last_end())
 
-    def congr(self, start: int) -> stx.Tactic:
-        return stx.CongrStx(self.indented_number(), pos=start, end=self.last_end())
-
     def trace(self, start: int) -> stx.Tactic:
         """`trace "text"`."""
         text = self.texts[self.i]
@@ -141,12 +133,6 @@ class TacticParser(ContextParser):
             self.refuse("a string with escapes is")
         self.i += 1
         return stx.TraceStx(text[1:-1], pos=start, end=self.last_end())
-
-    def parenthesized(self, start: int) -> stx.Tactic:
-        return stx.ParenStx(self.bracketed_seq(")"), pos=start, end=self.last_end())
-
-    def braces(self, start: int) -> stx.Tactic:
-        return stx.BraceStx(self.bracketed_seq("}"), pos=start, end=self.last_end())
 
     def case(self, start: int) -> stx.Tactic:
         tags: list[tuple[str, tuple[str, ...]]] = []
@@ -159,12 +145,6 @@ class TacticParser(ContextParser):
         names = self.binder_names()
         self.expect("=>")
         return stx.NextStx(names, self.tactic_seq(), pos=start, end=self.last_end())
-
-    def first(self, start: int) -> stx.Tactic:
-        return stx.FirstStx(self.tactic_alternatives(), pos=start, end=self.last_end())
-
-    def solve(self, start: int) -> stx.Tactic:
-        return stx.SolveStx(self.tactic_alternatives(), pos=start, end=self.last_end())
 
     def tactic_alternatives(self) -> tuple[stx.TacticSeq, ...]:
         """`| t | u` at least once, none to the left of the first."""
@@ -179,44 +159,35 @@ class TacticParser(ContextParser):
         return tuple(alts)
 
 
-_Form = Callable[[TacticParser, int], stx.Tactic]
+_Form = Callable[[Any, int], Any]
+"""What reads the rest of a form behind its word, given the parser and where the word starts."""
 
 
-def _word(node: Callable[..., stx.Tactic]) -> _Form:
-    """A tactic that is one word."""
-    return lambda parser, start: node(pos=start, end=parser.last_end())
-
-
-def _with_term(node: Callable[..., stx.Tactic]) -> _Form:
-    """A tactic that takes one term."""
-    return lambda parser, start: node(parser.term(), pos=start, end=parser.last_end())
-
-
-def _with_block(node: Callable[..., stx.Tactic]) -> _Form:
-    """A tactic that takes a block."""
-    return lambda parser, start: node(parser.tactic_seq(), pos=start, end=parser.last_end())
+def _parts(node: Callable[..., stx.Node], *parts: Callable[[Any], Any]) -> _Form:
+    """Make the form of a node that is a word and these parts, one after another."""
+    return lambda parser, start: node(*[part(parser) for part in parts], pos=start, end=parser.last_end())
 
 
 _TACTICS: dict[str, _Form] = {
     "intro": TacticParser.intro,
-    "intros": TacticParser.intros,
+    "intros": _parts(stx.IntrosStx, TacticParser.binder_names),
     "rintro": TacticParser.rintro,
-    "exact": _with_term(stx.ExactStx),
-    "apply": _with_term(stx.ApplyStx),
-    "refine": _with_term(stx.RefineStx),
-    "specialize": _with_term(stx.SpecializeStx),
+    "exact": _parts(stx.ExactStx, TacticParser.term),
+    "apply": _parts(stx.ApplyStx, TacticParser.term),
+    "refine": _parts(stx.RefineStx, TacticParser.term),
+    "specialize": _parts(stx.SpecializeStx, TacticParser.term),
     "show": TacticParser.show_tactic,
     "change": TacticParser.change,
     "have": TacticParser.have,
     "let": TacticParser.have,
     "replace": TacticParser.replace,
     "suffices": TacticParser.suffices,
-    "calc": TacticParser.calc_tactic,
+    "calc": _parts(stx.CalcStx, TacticParser.calc_steps),
     "conv": TacticParser.conv,
     "match": TacticParser.match_tactic,
     "if": TacticParser.if_tactic,
     "generalize": TacticParser.generalize,
-    "exists": TacticParser.exists_terms,
+    "exists": _parts(stx.ExistsStx, TacticParser.terms),
     "by_cases": TacticParser.by_cases,
     "cases": TacticParser.cases,
     "induction": TacticParser.induction,
@@ -231,56 +202,56 @@ _TACTICS: dict[str, _Form] = {
     "unfold": TacticParser.unfold,
     "symm": TacticParser.symm,
     "split": TacticParser.split,
-    "revert": TacticParser.revert,
-    "rename_i": TacticParser.rename_i,
+    "revert": _parts(stx.RevertStx, TacticParser.some_names),
+    "rename_i": _parts(stx.RenameIStx, TacticParser.some_names),
     "subst": TacticParser.subst,
-    "subst_vars": _word(stx.SubstVarsStx),
+    "subst_vars": _parts(stx.SubstVarsStx),
     "injection": TacticParser.injection,
-    "injections": TacticParser.injections,
-    "clear": TacticParser.clear,
+    "injections": _parts(stx.InjectionsStx, TacticParser.binder_names),
+    "clear": _parts(stx.ClearStx, TacticParser.some_names),
     "rename": TacticParser.rename,
-    "nomatch": TacticParser.nomatch,
-    "nofun": _word(stx.NofunStx),
-    "funext": TacticParser.funext,
+    "nomatch": _parts(stx.NomatchStx, TacticParser.terms),
+    "nofun": _parts(stx.NofunStx),
+    "funext": _parts(stx.FunextStx, TacticParser.some_names),
     "ext": TacticParser.ext,
     "ext1": TacticParser.ext,
-    "congr": TacticParser.congr,
-    "and_intros": _word(stx.AndIntrosStx),
+    "congr": _parts(stx.CongrStx, TacticParser.indented_number),
+    "and_intros": _parts(stx.AndIntrosStx),
     "rotate_left": TacticParser.rotate,
     "rotate_right": TacticParser.rotate,
-    "assumption": _word(stx.AssumptionStx),
-    "rfl": _word(stx.RflStx),
-    "constructor": _word(stx.ConstructorStx),
-    "left": _word(stx.LeftStx),
-    "right": _word(stx.RightStx),
-    "exfalso": _word(stx.ExfalsoStx),
-    "contradiction": _word(stx.ContradictionStx),
-    "decide": _word(stx.DecideStx),
-    "trivial": _word(stx.TrivialStx),
-    "ac_rfl": _word(stx.AcRflStx),
-    "omega": _word(stx.OmegaStx),
+    "assumption": _parts(stx.AssumptionStx),
+    "rfl": _parts(stx.RflStx),
+    "constructor": _parts(stx.ConstructorStx),
+    "left": _parts(stx.LeftStx),
+    "right": _parts(stx.RightStx),
+    "exfalso": _parts(stx.ExfalsoStx),
+    "contradiction": _parts(stx.ContradictionStx),
+    "decide": _parts(stx.DecideStx),
+    "trivial": _parts(stx.TrivialStx),
+    "ac_rfl": _parts(stx.AcRflStx),
+    "omega": _parts(stx.OmegaStx),
     "grind": TacticParser.grind,
-    "sorry": _word(stx.SorryStx),
-    "admit": _word(stx.SorryStx),
+    "sorry": _parts(stx.SorryStx),
+    "admit": _parts(stx.SorryStx),
     "trace": TacticParser.trace,
-    "skip": _word(stx.SkipStx),
-    "done": _word(stx.DoneStx),
+    "skip": _parts(stx.SkipStx),
+    "done": _parts(stx.DoneStx),
     "case": TacticParser.case,
     "next": TacticParser.next,
-    "first": TacticParser.first,
-    "solve": TacticParser.solve,
-    "all_goals": _with_block(stx.AllGoalsStx),
-    "any_goals": _with_block(stx.AnyGoalsStx),
-    "focus": _with_block(stx.FocusStx),
-    "try": _with_block(stx.TryStx),
-    "repeat": _with_block(stx.RepeatStx),
+    "first": _parts(stx.FirstStx, TacticParser.tactic_alternatives),
+    "solve": _parts(stx.SolveStx, TacticParser.tactic_alternatives),
+    "all_goals": _parts(stx.AllGoalsStx, TacticParser.tactic_seq),
+    "any_goals": _parts(stx.AnyGoalsStx, TacticParser.tactic_seq),
+    "focus": _parts(stx.FocusStx, TacticParser.tactic_seq),
+    "try": _parts(stx.TryStx, TacticParser.tactic_seq),
+    "repeat": _parts(stx.RepeatStx, TacticParser.tactic_seq),
     "repeat'": TacticParser.repeat_prime,
     "repeat1'": TacticParser.repeat_prime,
     "iterate": TacticParser.iterate,
-    "fail_if_success": _with_block(stx.FailIfSuccessStx),
-    "·": _with_block(stx.BulletStx),
-    "(": TacticParser.parenthesized,
-    "{": TacticParser.braces,
+    "fail_if_success": _parts(stx.FailIfSuccessStx, TacticParser.tactic_seq),
+    "·": _parts(stx.BulletStx, TacticParser.tactic_seq),
+    "(": _parts(stx.ParenStx, lambda parser: parser.bracketed_seq(")")),
+    "{": _parts(stx.BraceStx, lambda parser: parser.bracketed_seq("}")),
 }
 
 
@@ -488,17 +459,11 @@ class CommandParser(ModifierParser, TacticParser):
 
     # --- scopes and questions
 
-    def namespace(self, start: int) -> stx.Command:
-        return stx.NamespaceCmd(self.name(), pos=start, end=self.last_end())
-
     def optional_name(self) -> str | None:
         return self.name() if self.kinds[self.i] == IDENT else None
 
     def section(self, start: int) -> stx.Command:
         return stx.SectionCmd(self.optional_name(), pos=start, end=self.last_end())
-
-    def end(self, start: int) -> stx.Command:
-        return stx.EndCmd(self.optional_name(), pos=start, end=self.last_end())
 
     def open(self, start: int) -> stx.Command:
         names = [self.name("namespace")]
@@ -523,12 +488,6 @@ class CommandParser(ModifierParser, TacticParser):
         if not binders:
             self.fail("'('")
         return stx.VariableCmd(tuple(binders), pos=start, end=self.last_end())
-
-    def universe(self, start: int) -> stx.Command:
-        names = self.binder_names()
-        if not names:
-            self.fail("identifier")
-        return stx.UniverseCmd(names, pos=start, end=self.last_end())
 
     def set_option(self, start: int) -> stx.Command:
         name = self.name("name of an option")
@@ -558,9 +517,6 @@ class CommandParser(ModifierParser, TacticParser):
         node = stx.PrintAxiomsCmd if axioms else stx.PrintCmd
         return node(self.name(), pos=start, end=self.last_end())
 
-    def check(self, start: int) -> stx.Command:
-        return stx.CheckCmd(self.term(), pos=start, end=self.last_end())
-
     def unrun(self, start: int) -> stx.Command:
         """`#eval f 3`, up to the next command: what it shows may be in any syntax."""
         word = self.texts[self.i - 1]
@@ -578,19 +534,19 @@ _DECLARATION_FORMS: dict[str, Callable[[CommandParser, int, stx.Modifiers], stx.
     "inductive": CommandParser.inductive,
     "structure": CommandParser.structure,
 }
-_SCOPE_FORMS: dict[str, Callable[[CommandParser, int], stx.Command]] = {
-    "namespace": CommandParser.namespace,
+_SCOPE_FORMS: dict[str, _Form] = {
+    "namespace": _parts(stx.NamespaceCmd, CommandParser.name),
     "section": CommandParser.section,
-    "end": CommandParser.end,
+    "end": _parts(stx.EndCmd, CommandParser.optional_name),
     "open": CommandParser.open,
     "variable": CommandParser.variable,
-    "universe": CommandParser.universe,
+    "universe": _parts(stx.UniverseCmd, CommandParser.some_names),
     "set_option": CommandParser.set_option,
     "attribute": CommandParser.attribute,
     "include": CommandParser.include,
     "deriving": CommandParser.deriving,
     "omit": CommandParser.include,
     "#print": CommandParser.print,
-    "#check": CommandParser.check,
+    "#check": _parts(stx.CheckCmd, CommandParser.term),
     **dict.fromkeys(("#eval", "#reduce", "#synth", "#where", "#version"), CommandParser.unrun),
 }

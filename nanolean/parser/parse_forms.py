@@ -200,7 +200,9 @@ class ModifierParser(Cursor):
             self.i += 1
         attributes = self.after("@[", self.attributes) or ()
         # In this order and no other, as Lean's `declModifiers` has them. Of a single file all is public.
-        groups = _PUBLIC_MODIFIERS if self.texts[self.i] == "public" else _MODIFIERS
+        groups: tuple[tuple[str, ...], ...] = _MODIFIERS
+        if self.texts[self.i] == "public":
+            groups = _PUBLIC_MODIFIERS
         words = [self.texts[self.i - 1] for group in groups if self.accept(*group)]
         return stx.Modifiers(attributes, tuple(words), doc, pos=start, end=self.last_end())
 
@@ -208,8 +210,10 @@ class ModifierParser(Cursor):
         """`simp, -foo]`; the cursor is behind the opening bracket."""
         names: list[str] = []
         while not names or self.accept(","):
-            minus = "-" if self.accept("-") else ""  # `-simp` takes an attribute away
-            names.append(minus + self.name("name of an attribute"))
+            names.append("")
+            if self.accept("-"):
+                names[-1] = "-"  # `-simp` takes an attribute away
+            names[-1] += self.name("name of an attribute")
             if names[-1] in _ATTRIBUTES_WITH_ARGUMENTS or (names[-1] in ("simp", "ext") and self.at_priority()):
                 self.skip_arguments()
         self.expect("]")

@@ -336,9 +336,6 @@ class ContextParser(RewritingParser):
                 "a pattern of this form here (`rintro` and `obtain` take it) is not supported", start
             )
 
-    def intros(self, start: int) -> stx.Tactic:
-        return stx.IntrosStx(self.binder_names(), pos=start, end=self.last_end())
-
     def rintro(self, start: int) -> stx.Tactic:
         return stx.RintroStx(self.rintro_patterns(1), pos=start, end=self.last_end())
 
@@ -403,11 +400,12 @@ class ContextParser(RewritingParser):
             self.refuse(f"the tactic `show .. {self.texts[self.i]} ..` (write `exact show ..`) is")
         return stx.ShowStx(type_, pos=start, end=self.last_end())
 
-    def exists_terms(self, start: int) -> stx.Tactic:
+    def terms(self) -> tuple[stx.Term, ...]:
+        """Terms with commas between them."""
         terms = [self.term()]
         while self.accept(","):
             terms.append(self.term())
-        return stx.ExistsStx(tuple(terms), pos=start, end=self.last_end())
+        return tuple(terms)
 
     def by_cases(self, start: int) -> stx.Tactic:
         name = self.equation_name()
@@ -436,33 +434,12 @@ class ContextParser(RewritingParser):
         names = self.some_names() if self.accept("with") else ()
         return stx.InjectionStx(term, names, pos=start, end=self.last_end())
 
-    def nomatch(self, start: int) -> stx.Tactic:
-        terms = [self.term()]
-        while self.accept(","):
-            terms.append(self.term())
-        return stx.NomatchStx(tuple(terms), pos=start, end=self.last_end())
-
     # --- names
-
-    def injections(self, start: int) -> stx.Tactic:
-        return stx.InjectionsStx(self.binder_names(), pos=start, end=self.last_end())
-
-    def revert(self, start: int) -> stx.Tactic:
-        return stx.RevertStx(self.some_names(), pos=start, end=self.last_end())
-
-    def clear(self, start: int) -> stx.Tactic:
-        return stx.ClearStx(self.some_names(), pos=start, end=self.last_end())
-
-    def rename_i(self, start: int) -> stx.Tactic:
-        return stx.RenameIStx(self.some_names(), pos=start, end=self.last_end())
 
     def rename(self, start: int) -> stx.Tactic:
         type_ = self.term()
         self.expect("=>")
         return stx.RenameStx(type_, self.binder_name(), pos=start, end=self.last_end())
-
-    def funext(self, start: int) -> stx.Tactic:
-        return stx.FunextStx(self.some_names(), pos=start, end=self.last_end())
 
     def ext(self, start: int) -> stx.Tactic:
         once = self.texts[self.i - 1] == "ext1"

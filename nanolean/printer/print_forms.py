@@ -1,7 +1,5 @@
 """How structures, `match` and `if` print: forms that Lean's printer makes of applications of certain constants."""
 
-from __future__ import annotations
-
 from typing import Any, Protocol
 
 from nanolean.kernel.declaration import Constants, CtorInfo, InductiveInfo

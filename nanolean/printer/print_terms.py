@@ -4,8 +4,6 @@ Each printed term knows three things: its text (with the marks of `line_breaks`)
 operator behind it must bind not to be swallowed by its right edge (`¬p` swallows `= q` but not `∧ q`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

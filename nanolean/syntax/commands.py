@@ -1,11 +1,10 @@
 """Commands and the declarations that they hold."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from nanolean.syntax.terms import Binder, Command, Node, Term
 
 
-@dataclass(frozen=True, slots=True)
 class Modifiers(Node):
     """What stands before a declaration: attribute names (`simp`, `reducible`, ...), words such as `protected`, text."""
 
@@ -14,7 +13,6 @@ class Modifiers(Node):
     doc: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
 class Signature(Node):
     """`name.{u} (a : A) : T`. `name` is None for `example`, whose span is then the word `example`; `type` is None when
     it is left out. `pos:end` spans the name: messages about the whole declaration point there."""
@@ -30,21 +28,18 @@ class Signature(Node):
     """Where the whole signature ends."""
 
 
-@dataclass(frozen=True, slots=True)
 class TheoremCmd(Command):
     modifiers: Modifiers
     signature: Signature
     value: Term
 
 
-@dataclass(frozen=True, slots=True)
 class ExampleCmd(Command):
     modifiers: Modifiers
     signature: Signature
     value: Term
 
 
-@dataclass(frozen=True, slots=True)
 class DefCmd(Command):
     """`def` or (`abbrev` set) `abbrev`; the value is a term or the equations `| p => e`."""
 
@@ -54,13 +49,11 @@ class DefCmd(Command):
     abbrev: bool = False
 
 
-@dataclass(frozen=True, slots=True)
 class AxiomCmd(Command):
     modifiers: Modifiers
     signature: Signature
 
 
-@dataclass(frozen=True, slots=True)
 class CtorStx(Node):
     """`| succ (n : Nat) : Nat`; the type is None when left out."""
 
@@ -69,7 +62,6 @@ class CtorStx(Node):
     type: Term | None
 
 
-@dataclass(frozen=True, slots=True)
 class InductiveCmd(Command):
     modifiers: Modifiers
     signature: Signature
@@ -77,7 +69,6 @@ class InductiveCmd(Command):
     deriving: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
 class StructureCmd(Command):
     """`structure S (p : A) : T where mk :: (x : B) ..`; `ctor` is `mk` when left out; fields are binders with types."""
 
@@ -88,7 +79,6 @@ class StructureCmd(Command):
     deriving: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
 class DerivingCmd(Command):
     """`deriving instance C, D for T, U`."""
 
@@ -96,43 +86,35 @@ class DerivingCmd(Command):
     names: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
 class NamespaceCmd(Command):
     name: str
 
 
-@dataclass(frozen=True, slots=True)
 class SectionCmd(Command):
     name: str | None
 
 
-@dataclass(frozen=True, slots=True)
 class EndCmd(Command):
     name: str | None
 
 
-@dataclass(frozen=True, slots=True)
 class OpenCmd(Command):
     names: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
 class VariableCmd(Command):
     binders: tuple[Binder, ...]
 
 
-@dataclass(frozen=True, slots=True)
 class UniverseCmd(Command):
     names: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
 class SetOptionCmd(Command):
     name: str
     value: bool | int | str
 
 
-@dataclass(frozen=True, slots=True)
 class IncludeCmd(Command):
     """`include x y`, and with `omit` set `omit x y`."""
 
@@ -140,7 +122,6 @@ class IncludeCmd(Command):
     omit: bool = False
 
 
-@dataclass(frozen=True, slots=True)
 class InCmd(Command):
     """`open A in cmd`: the first command holds for the second one alone."""
 
@@ -148,7 +129,6 @@ class InCmd(Command):
     second: Command
 
 
-@dataclass(frozen=True, slots=True)
 class AttributeCmd(Command):
     """`attribute [simp] a b`; an attribute to be erased starts with `-`."""
 
@@ -156,22 +136,18 @@ class AttributeCmd(Command):
     names: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
 class PrintAxiomsCmd(Command):
     name: str
 
 
-@dataclass(frozen=True, slots=True)
 class PrintCmd(Command):
     name: str
 
 
-@dataclass(frozen=True, slots=True)
 class CheckCmd(Command):
     term: Term
 
 
-@dataclass(frozen=True, slots=True)
 class UnrunCmd(Command):
     """A command that only shows what Lean computes, which is nothing here: `#eval`."""
 

@@ -1,31 +1,25 @@
 """Tactics that change hypotheses, turn the goal into others by a principle, and further combinators."""
 
-from dataclasses import dataclass
-
 from nanolean.syntax.tactics import Location, RcasesPattern, SimpLemma
 from nanolean.syntax.terms import Node, Tactic, TacticSeq, Term
 
 
-@dataclass(frozen=True, slots=True)
 class IntroPatternsStx(Tactic):
     """`intro x ⟨y, h⟩ (z : T)`: names, anonymous constructors and names with types."""
 
     patterns: tuple[RcasesPattern, ...]
 
 
-@dataclass(frozen=True, slots=True)
 class RintroStx(Tactic):
     """`rintro x ⟨y, rfl⟩ (h | h)`."""
 
     patterns: tuple[RcasesPattern, ...]
 
 
-@dataclass(frozen=True, slots=True)
 class ClearStx(Tactic):
     names: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
 class ConvStx(Tactic):
     """`conv at h in p => steps`."""
 
@@ -34,7 +28,6 @@ class ConvStx(Tactic):
     steps: TacticSeq
 
 
-@dataclass(frozen=True, slots=True)
 class ConvGoStx(Tactic):
     """A step of `conv` into a part: `lhs`, `rhs`, `arg i`, `intro x y`, `pattern p`."""
 
@@ -44,12 +37,10 @@ class ConvGoStx(Tactic):
     term: Term | None = None
 
 
-@dataclass(frozen=True, slots=True)
 class ConvEnterStx(Tactic):
     steps: tuple[ConvGoStx, ...]
 
 
-@dataclass(frozen=True, slots=True)
 class ReplaceStx(Tactic):
     """`replace h : T := e`: the `have`, and the names that it binds."""
 
@@ -57,7 +48,6 @@ class ReplaceStx(Tactic):
     names: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
 class RenameStx(Tactic):
     """`rename T => h`: the last hypothesis whose type fits `T`."""
 
@@ -65,7 +55,6 @@ class RenameStx(Tactic):
     name: str
 
 
-@dataclass(frozen=True, slots=True)
 class LetStx(Tactic):
     """`let x : T := v`; binders as in the term `let`."""
 
@@ -74,7 +63,6 @@ class LetStx(Tactic):
     value: Term
 
 
-@dataclass(frozen=True, slots=True)
 class HavePatternStx(Tactic):
     """`have ⟨x, h⟩ : T := e`, also with `let`."""
 
@@ -83,7 +71,6 @@ class HavePatternStx(Tactic):
     value: Term
 
 
-@dataclass(frozen=True, slots=True)
 class SufficesStx(Tactic):
     """`suffices h : T from e`, `suffices h : T by tactics` (then `value` is a `By`); the name is `this` when none is
     given."""
@@ -93,7 +80,6 @@ class SufficesStx(Tactic):
     value: Term
 
 
-@dataclass(frozen=True, slots=True)
 class Generalization(Node):
     """`e = x`, or `h : e = x` which also keeps the equation."""
 
@@ -102,7 +88,6 @@ class Generalization(Node):
     name: str
 
 
-@dataclass(frozen=True, slots=True)
 class GeneralizeStx(Tactic):
     """`generalize h : e = x, f = y at k`."""
 
@@ -110,31 +95,26 @@ class GeneralizeStx(Tactic):
     location: Location = Location()
 
 
-@dataclass(frozen=True, slots=True)
 class InjectionsStx(Tactic):
     """`injections h₁ h₂`."""
 
     names: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
 class SubstVarsStx(Tactic):
     pass
 
 
-@dataclass(frozen=True, slots=True)
 class NomatchStx(Tactic):
     """`nomatch h, k`: none of the ways in which the terms could have been built is possible."""
 
     terms: tuple[Term, ...]
 
 
-@dataclass(frozen=True, slots=True)
 class NofunStx(Tactic):
     pass
 
 
-@dataclass(frozen=True, slots=True)
 class SimpaStx(Tactic):
     """`simpa`, `simpa only [h, *] using e`; `star` says that the list holds `*`."""
 
@@ -144,12 +124,10 @@ class SimpaStx(Tactic):
     using: Term | None
 
 
-@dataclass(frozen=True, slots=True)
 class FunextStx(Tactic):
     names: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
 class ExtStx(Tactic):
     """`ext x ⟨y, h⟩`; `once` for `ext1`."""
 
@@ -157,19 +135,16 @@ class ExtStx(Tactic):
     once: bool = False
 
 
-@dataclass(frozen=True, slots=True)
 class CongrStx(Tactic):
     """`congr`, `congr 2`."""
 
     depth: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
 class AndIntrosStx(Tactic):
     pass
 
 
-@dataclass(frozen=True, slots=True)
 class RepeatPrimeStx(Tactic):
     """`repeat' tactics`, on every goal that appears; `repeat1'` has `once`: it must succeed at least once."""
 
@@ -177,7 +152,6 @@ class RepeatPrimeStx(Tactic):
     once: bool = False
 
 
-@dataclass(frozen=True, slots=True)
 class IterateStx(Tactic):
     """`iterate n tactics`; without a number as long as they succeed."""
 
@@ -185,13 +159,11 @@ class IterateStx(Tactic):
     tactics: TacticSeq
 
 
-@dataclass(frozen=True, slots=True)
 class SolveStx(Tactic):
     """`solve | t | u`: the first alternative that closes the goal."""
 
     alts: tuple[TacticSeq, ...]
 
 
-@dataclass(frozen=True, slots=True)
 class FailIfSuccessStx(Tactic):
     tactics: TacticSeq

@@ -1,14 +1,21 @@
 """The families of nodes, universe levels, binders, terms and chains of relations."""
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, dataclass_transform
 
 BinderInfo = Literal["default", "implicit", "inst", "strict"]
 SortKind = Literal["Prop", "Type", "Sort"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Node:
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
+class _Data:
+    """Makes each class below it a frozen dataclass of the fields that it says."""
+
+    def __init_subclass__(cls, kw_only: bool = False) -> None:
+        dataclass(frozen=True, kw_only=kw_only)(cls)
+
+
+class Node(_Data, kw_only=True):
     """Anything with a place in the source."""
 
     pos: int = field(default=0, compare=False, repr=False)
@@ -18,16 +25,11 @@ class Node:
 class Term(Node):
     """What denotes: a piece of a statement or a proof term."""
 
-    __slots__ = ()
-
 
 class Tactic(Node):
     """A step of a proof."""
 
-    __slots__ = ()
 
-
-@dataclass(frozen=True, slots=True)
 class TacticSeq(Node):
     """Tactics that run one after another; empty only for a `by` that stands before nothing."""
 
@@ -37,43 +39,33 @@ class TacticSeq(Node):
 class Command(Node):
     """What stands at the top of a file."""
 
-    __slots__ = ()
-
 
 class LevelStx(Node):
     """A universe level: `u`, `1`, `u + 1`, `max u v`, `imax u v`, `_`."""
 
-    __slots__ = ()
 
-
-@dataclass(frozen=True, slots=True)
 class LevelNum(LevelStx):
     value: int
 
 
-@dataclass(frozen=True, slots=True)
 class LevelName(LevelStx):
     name: str
 
 
-@dataclass(frozen=True, slots=True)
 class LevelHole(LevelStx):
     pass
 
 
-@dataclass(frozen=True, slots=True)
 class LevelAdd(LevelStx):
     base: LevelStx
     offset: int
 
 
-@dataclass(frozen=True, slots=True)
 class LevelMax(LevelStx):
     args: tuple[LevelStx, ...]
     imax: bool = False
 
 
-@dataclass(frozen=True, slots=True)
 class Binder(Node):
     """One bound name; `(a b : T)` is two binders that share the `type` node. The name of an unnamed one is `_`."""
 
@@ -82,7 +74,6 @@ class Binder(Node):
     info: BinderInfo = "default"
 
 
-@dataclass(frozen=True, slots=True)
 class Ident(Term):
     """`x`, `Nat.add_comm`, `h.left.right`; `@f` has `explicit`, `f.{u, 1}` has `levels`."""
 
@@ -91,36 +82,30 @@ class Ident(Term):
     levels: tuple[LevelStx, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
 class DotIdent(Term):
     """`.intro`: a name to be found in the namespace of the expected type."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
 class Num(Term):
     value: int
 
 
-@dataclass(frozen=True, slots=True)
 class Hole(Term):
     """`_`: to be found by unification."""
 
 
-@dataclass(frozen=True, slots=True)
 class SyntheticHole(Term):
     """`?x`, and `?_` with the name `_`: a new goal."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
 class SorryTerm(Term):
     pass
 
 
-@dataclass(frozen=True, slots=True)
 class NamedArg(Node):
     """`(n := 3)` among the arguments of an application."""
 
@@ -128,7 +113,6 @@ class NamedArg(Node):
     value: Term
 
 
-@dataclass(frozen=True, slots=True)
 class AppStx(Term):
     """`f a (n := 3) b`; `fn` is itself an `AppStx` only where it was in parentheses (parentheses leave no node)."""
 
@@ -138,13 +122,11 @@ class AppStx(Term):
     """Whether `..` stands for the explicit arguments that are left."""
 
 
-@dataclass(frozen=True, slots=True)
 class Fun(Term):
     binders: tuple[Binder, ...]
     body: Term
 
 
-@dataclass(frozen=True, slots=True)
 class Forall(Term):
     """`∀ x y, p` and the dependent arrow `(x : T) → p`."""
 
@@ -152,19 +134,16 @@ class Forall(Term):
     body: Term
 
 
-@dataclass(frozen=True, slots=True)
 class Exists(Term):
     binders: tuple[Binder, ...]
     body: Term
 
 
-@dataclass(frozen=True, slots=True)
 class Arrow(Term):
     domain: Term
     codomain: Term
 
 
-@dataclass(frozen=True, slots=True)
 class BinOp(Term):
     """A binary operator in its canonical spelling, one of `∧ ∨ ↔ = ≠ < ≤ > ≥ ∣ ∈ ∉ + - * / % ^ :: ++ && || == !=
     ∘ × ▸ <| |>`. `!=` and `==` are the Boolean tests, as in Lean."""
@@ -174,7 +153,6 @@ class BinOp(Term):
     rhs: Term
 
 
-@dataclass(frozen=True, slots=True)
 class Unary(Term):
     """`¬p`, `!b`, `-x`."""
 
@@ -182,20 +160,17 @@ class Unary(Term):
     arg: Term
 
 
-@dataclass(frozen=True, slots=True)
 class TypeAscription(Term):
     term: Term
     type: Term
 
 
-@dataclass(frozen=True, slots=True)
 class AnonCtor(Term):
     """`⟨a, b⟩`."""
 
     args: tuple[Term, ...]
 
 
-@dataclass(frozen=True, slots=True)
 class StructLit(Term):
     """`{ s with x := a, y := b : T }`."""
 
@@ -204,14 +179,12 @@ class StructLit(Term):
     type: Term | None = None
 
 
-@dataclass(frozen=True, slots=True)
 class ListLit(Term):
     """`[a, b]`."""
 
     items: tuple[Term, ...]
 
 
-@dataclass(frozen=True, slots=True)
 class ProjStx(Term):
     """`e.1` (1-based) or `(f x).left`; `field` may have several parts (`left.right`)."""
 
@@ -219,7 +192,6 @@ class ProjStx(Term):
     field: str | int
 
 
-@dataclass(frozen=True, slots=True)
 class SortStx(Term):
     """`Prop`, `Type u` (level None: `Type`), `Sort u` (level None: `Sort`, the same as `Prop`)."""
 
@@ -227,7 +199,6 @@ class SortStx(Term):
     level: LevelStx | None = None
 
 
-@dataclass(frozen=True, slots=True)
 class Let(Term):
     """`let x : T := v; body`; `let f (n : A) : T := v` comes as `∀ (n : A), T` and `fun (n : A) => v`."""
 
@@ -237,7 +208,6 @@ class Let(Term):
     body: Term
 
 
-@dataclass(frozen=True, slots=True)
 class Have(Term):
     """`have h : T := v; body`; the name is `this` when none is given. Binders as in `Let`."""
 
@@ -247,7 +217,6 @@ class Have(Term):
     body: Term
 
 
-@dataclass(frozen=True, slots=True)
 class Show(Term):
     """`show T from e`, `show T by tactics` (then `value` is a `By`)."""
 
@@ -255,7 +224,6 @@ class Show(Term):
     value: Term
 
 
-@dataclass(frozen=True, slots=True)
 class If(Term):
     """`if c then a else b`; `if h : c then a else b` has the name `h`."""
 
@@ -265,7 +233,6 @@ class If(Term):
     otherwise: Term
 
 
-@dataclass(frozen=True, slots=True)
 class MatchAlt(Node):
     """`| p, q => rhs`; patterns are terms."""
 
@@ -273,14 +240,12 @@ class MatchAlt(Node):
     rhs: Term
 
 
-@dataclass(frozen=True, slots=True)
 class FunAlts(Term):
     """`fun | p, q => e | ..`, also the equations of a definition; at least one alternative."""
 
     alts: tuple[MatchAlt, ...]
 
 
-@dataclass(frozen=True, slots=True)
 class Match(Term):
     """`match a, h : b with | p, q => e`: `targets` are (name of the equation or None, term)."""
 
@@ -288,14 +253,12 @@ class Match(Term):
     alts: tuple[MatchAlt, ...]
 
 
-@dataclass(frozen=True, slots=True)
 class By(Term):
     """`by` and its tactics."""
 
     tactics: TacticSeq
 
 
-@dataclass(frozen=True, slots=True)
 class CalcStep(Node):
     """`a = b := proof`; a first step may be a term alone, then `proof` is None."""
 
@@ -303,12 +266,10 @@ class CalcStep(Node):
     proof: Term | None
 
 
-@dataclass(frozen=True, slots=True)
 class Calc(Term):
     steps: tuple[CalcStep, ...]
 
 
-@dataclass(frozen=True, slots=True)
 class CalcStx(Tactic):
     """The tactic closes the goal with the chain; where only its right end differs, that is left to be proved."""
 

@@ -1,7 +1,5 @@
 """Applying a term to a goal: as many arguments as needed become new goals."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from nanolean.elab.api import elab_term

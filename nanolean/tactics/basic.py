@@ -1,7 +1,5 @@
 """Introducing, and giving terms: `intro intros exact refine have show change specialize revert rename_i sorry`."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from nanolean.elab.api import elab_term, elab_type, finish

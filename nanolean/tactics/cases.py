@@ -1,7 +1,5 @@
 """The tactics `cases`, `by_cases`, `subst`, `injection`, `induction`, `nomatch`, `nofun`."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Case analysis on a local, and equations that hold by computation after it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from nanolean.kernel.declaration import RecInfo
@@ -25,7 +23,7 @@ def cases_local(mctx: MetaContext, goal: str, fvar_id: str, show: Show) -> list[
     # A motive is a function of the indices, so it can be made at once only where they are variables. Otherwise `T a` is
     # generalized to `T i` with `a = i`, as `generalizeIndices` of Lean's Meta/Tactic/Cases.lean does.
     if indices_are_variables(mctx, goal, major):
-        return _cases_direct(mctx, goal, major)
+        return eliminate(mctx, goal, major, [*index_ids(major), major.fvar.id], [], induction=False)
     return _cases_with_equations(mctx, goal, major, show)
 
 
@@ -49,11 +47,6 @@ def indices_are_variables(mctx: MetaContext, goal: str, major: Major) -> bool:
 def index_ids(major: Major) -> list[str]:
     """Return the ids of indices that are known to be variables."""
     return [index.id for index in major.indices if isinstance(index, FVar)]
-
-
-def _cases_direct(mctx: MetaContext, goal: str, major: Major) -> list[Branch]:
-    own = [*index_ids(major), major.fvar.id]
-    return eliminate(mctx, goal, major, own, [], induction=False)
 
 
 def eliminate(

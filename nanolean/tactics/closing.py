@@ -1,7 +1,5 @@
 """Tactics that finish a goal or build it from constructors: `rfl assumption decide contradiction constructor ..`."""
 
-from __future__ import annotations
-
 from nanolean.kernel.expr import App, Const, Expr, FVar, MVar, Pi, get_app_fn_args, instantiate, mk_app, subterms
 from nanolean.kernel.level import ONE, ZERO
 from nanolean.meta.instances import decidable_instance

@@ -1,7 +1,5 @@
 """Tactics that run tactics, and those that only order the goals."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 

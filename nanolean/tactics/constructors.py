@@ -4,8 +4,6 @@ A clash `C₁ .. = C₂ ..` is refuted by a function into `Prop` that is `True` 
 is `congrArg` for the function that picks a field. Numbers count as built from `Nat.zero` and `Nat.succ`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Tactics that bring in hypotheses or change them: `let`, `generalize`, `clear`, `intro ⟨x, h⟩`, `rintro`, .."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from nanolean.elab.api import elab_term, elab_type

@@ -1,7 +1,5 @@
 """`conv`: rewriting at one place of the goal or of a hypothesis."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -18,20 +18,9 @@ from nanolean.kernel.expr import Expr
 from nanolean.meta.lctx import LocalContext, LocalDecl
 from nanolean.meta.mctx import MetaContext
 from nanolean.printer import show_goal
-from nanolean.proof_errors import ElabError, ProofError, TacticError
+from nanolean.proof_errors import ProofError, TacticError
 from nanolean.syntax import Location, Tactic, TacticSeq
 from nanolean.tactics.goals import goal_tag, goal_target
-
-__all__ = [
-    "ElabError",
-    "ProofError",
-    "TacticContext",
-    "TacticError",
-    "run_seq",
-    "run_tactic_node",
-    "tactic",
-    "tactic_functions",
-]
 
 TacticFn = Callable[["TacticContext", Any], None]
 Node = TypeVar("Node", bound=Tactic)

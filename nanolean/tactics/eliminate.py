@@ -5,8 +5,6 @@ constructor, whose goal has the constructor's fields (and induction hypotheses) 
 `0` and `n + 1` in the new goals, never as constructor applications.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 

@@ -3,8 +3,6 @@
 `Step(expr, proof)` says that some term equals `expr`; `proof` is None when the two are equal by definition.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from nanolean.kernel.expr import (

@@ -1,7 +1,5 @@
 """Elimination of equations among hypotheses: substitution, injectivity and disjointness of constructors."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from nanolean.kernel.expr import (

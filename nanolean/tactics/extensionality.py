@@ -1,7 +1,5 @@
 """Equations from equal parts: `funext`, `ext`, `congr`."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from nanolean.kernel.expr import (

@@ -4,8 +4,6 @@ A goal is the id of a synthetic metavariable; its local context and type are in 
 about syntax.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from nanolean.kernel.expr import (

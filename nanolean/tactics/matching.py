@@ -5,8 +5,6 @@ parameters are open. Under binders only Miller patterns match (`p x` with `x` bo
 reducible definitions in the term are unfolded where that helps.
 """
 
-from __future__ import annotations
-
 from nanolean.kernel.expr import (
     PROP,
     App,

@@ -1,7 +1,5 @@
 """What `cases`, `induction` and `rcases` work on, and taking hypotheses apart along patterns."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from nanolean.elab.api import elab_term, elab_type

@@ -1,7 +1,5 @@
 """`rw` and `rewrite`: replace every instance of one side of an equation by the other side; `unfold`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import NamedTuple
@@ -287,13 +285,6 @@ def definition_name(mctx: MetaContext, term: Expr) -> str | None:
     return None
 
 
-def rewrite_by_theorem(
-    ctx: TacticContext, e: Expr, name: str, symm: bool = False, only: Occurrences | None = None
-) -> Rewritten:
-    """Rewrite by a theorem; its arguments that stay open are goals. Raises `TacticError`."""
-    return rewrite(ctx, e, _equation_of(ctx, name, symm), only)
-
-
 def _equation_of(ctx: TacticContext, theorem: str, symm: bool) -> Equation:
     return as_equation(ctx, ctx.mctx.fresh_const(ctx.mctx.env[theorem]), symm)
 
@@ -416,7 +407,7 @@ def unfolded(ctx: TacticContext, e: Expr, name: str) -> Expr | Rewritten:
     theorem = unfolding_name(ctx.mctx.env, name)
     if theorem is not None:
         try:
-            return rewrite_by_theorem(ctx, e, theorem)
+            return rewrite(ctx, e, _equation_of(ctx, theorem, symm=False), None)
         except TacticError:
             pass
     raise ctx.with_goal(f"Tactic `unfold` failed to unfold `{name}` at\n  {ctx.show(e)}")

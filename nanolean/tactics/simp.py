@@ -1,7 +1,5 @@
 """The tactics `simp`, `simp_all`, `simpa` and `ac_rfl`; what the simplifier may use, and what it traces."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial

@@ -4,8 +4,6 @@ Each subterm is simplified once (results are kept for the whole run); after its 
 and procedures are tried on the term itself, and whatever they make is simplified again.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from nanolean.kernel.expr import (

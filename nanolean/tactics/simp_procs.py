@@ -3,8 +3,6 @@
 Each procedure has the name under which Lean knows it and answers a `Step`, or None where it does not apply.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from nanolean.kernel.declaration import DefInfo

@@ -5,8 +5,6 @@ proposition to `True`; `p ∧ q` gives rules for both. Leading arguments of a ru
 are conditions to be proved before it fires.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """The tactic `split`: cases on the condition of an `if`, or on which alternative of a `match` applies."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -182,12 +180,8 @@ def _decide_ifs(
         return goal
     moved: Expr = FVar(hyp)
     if step.proof is not None:
-        moved = mk_app(_mp(mctx, old), old, step.expr, step.proof, moved)
+        moved = mk_app(Const("Eq.mp", (level_of(mctx, old),)), old, step.expr, step.proof, moved)
     return replace_hyp(mctx, goal, hyp, step.expr, moved)[1]
-
-
-def _mp(mctx: MetaContext, type_: Expr) -> Expr:
-    return Const("Eq.mp", (level_of(mctx, type_),))
 
 
 def _instantiate_pi(type_: Expr, value: Expr) -> Expr:

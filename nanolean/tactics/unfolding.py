@@ -4,8 +4,6 @@ A definition by recursion (a recursor applied to one of its arguments) unfolds w
 and the recursive calls are written with the definition's name again.
 """
 
-from __future__ import annotations
-
 from nanolean.kernel.declaration import DefInfo, RecInfo
 from nanolean.kernel.expr import (
     App,

@@ -4,8 +4,6 @@
 and after. Input `i` depends on the seed and on `i` alone, so `--start i --count 1` runs one of them again.
 """
 
-from __future__ import annotations
-
 import argparse
 import heapq
 import os

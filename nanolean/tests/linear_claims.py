@@ -1,7 +1,5 @@
 """Random claims of linear arithmetic on natural numbers, as Lean text and as Python text to find counterexamples."""
 
-from __future__ import annotations
-
 import itertools
 import random
 from collections.abc import Callable

@@ -7,7 +7,8 @@ from nanolean.kernel.expr import Const, Expr
 from nanolean.meta.mctx import MetaContext
 from nanolean.proof_errors import ProofError
 from nanolean.tactic_state import TacticState, open_state, run_tactic
-from nanolean.tactics.omega import is_linear_fact, solve
+from nanolean.tactics.omega import solve
+from nanolean.tactics.omega.propositions import is_linear_fact
 from nanolean.tests.each import each
 from nanolean.tests.proving import goals, proves, refusal, start, status
 

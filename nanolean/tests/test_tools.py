@@ -1,4 +1,4 @@
-"""The commands for files and for the library: check, export, stats, build."""
+"""The commands for files and for the library: check, export, build."""
 
 import json
 import re
@@ -12,14 +12,11 @@ from nanolean.kernel.env import axioms_of
 from nanolean.library import loader
 from nanolean.library.loader import cache_path, load_library, open_library
 from nanolean.library.texts import beyond_core, declarations, declared_in, library_declarations
-from nanolean.parser import parse_tactic
 from nanolean.system import UserError
 from nanolean.tests.library import base
 from nanolean.tools import export as export_tool
-from nanolean.tools import stats
-from nanolean.tools.check import check_file, check_files
+from nanolean.tools.check import build, check_file, check_files
 from nanolean.tools.export import NAMESPACE, export
-from nanolean.tools.stats import build, figures, tactic_name, tactics_in
 
 pytestmark = pytest.mark.usefixtures("library_read_once")
 
@@ -192,14 +189,7 @@ def test_the_list_of_names_beyond_core_is_about_the_library():
     assert all(any(name.startswith(prefix) for name in names) for prefix in prefixes)
 
 
-# --- stats and build
-
-
-def test_figures_agree_with_the_library():
-    found = figures(from_text=False)
-    assert found["theorems"] == sum(info.kind == "theorem" for info in declarations(base()))
-    assert {"propext", "Classical.choice", "Quot.sound", "sorryAx"} == set(found["axioms"])
-    assert found["tactics"]["exact"] > found["tactics"]["exists"] > 0
+# --- build
 
 
 def test_every_theorem_of_the_library_is_found_in_its_text():
@@ -213,11 +203,6 @@ def test_no_library_theorem_rests_on_sorry():
     )
 
 
-def test_tactics_inside_of_tactics_are_counted():
-    node = parse_tactic("cases h with\n| inl h => exact h\n| inr h => (intro x; simp_all)")
-    assert [tactic_name(tactic) for tactic in tactics_in(node)] == ["cases", "exact", "paren", "intro", "simp_all"]
-
-
 def test_the_librarys_text_comes_to_what_is_recorded():
     """A cache that is read instead was written by this code, from this text, where it came to this."""
     assert open_library().recorded
@@ -226,7 +211,7 @@ def test_the_librarys_text_comes_to_what_is_recorded():
 def test_a_library_is_built_from_text_by_one_command_recorded_and_read_again_as_it_was(capsys, monkeypatch, tmp_path):
     """The first files of the library, in the place of all, which take seconds."""
     monkeypatch.setenv("NANOPROOF_HOME", str(tmp_path))
-    monkeypatch.setattr(stats, "library_files", lambda: loader.library_files()[:3])
+    monkeypatch.setattr("nanolean.tools.check.library_files", lambda: loader.library_files()[:3])
     monkeypatch.setattr(loader, "DIGEST", tmp_path / "digest.txt")
     assert build() == 1 and not cache_path().exists()
     lines = capsys.readouterr().out.splitlines()

@@ -4,8 +4,6 @@
 `compare` tells whether the certificates of a folder are of the theorems in the `.lean` files beside them.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 import time

@@ -1,8 +1,7 @@
-"""`check FILE.lean ...`: run files over the library and report whether everything in them is proved."""
-
-from __future__ import annotations
+"""`check FILE.lean ...`: run files over the library and report whether all is proved; `build`: the library itself."""
 
 import json
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +11,15 @@ from nanolean.commands.messages import CommandResult, LineMap
 from nanolean.commands.runner import run_text
 from nanolean.env_state import EnvState
 from nanolean.kernel.env import axioms_of
-from nanolean.library.loader import Library, open_library
+from nanolean.library.loader import (
+    DIGEST,
+    Library,
+    LibraryError,
+    build_library,
+    library_files,
+    open_library,
+    save_library,
+)
 from nanolean.library.texts import declarations, plural
 from nanolean.system import UserError
 
@@ -168,3 +175,34 @@ def read_text(file: Path) -> str:
     except OSError as error:
         problem = error.strerror or str(error)
     raise UserError(f"cannot read {file}: {problem}")
+
+
+def build(quiet: bool = False, record: bool = False) -> int:
+    """Build the library from text, every proof checked by the kernel, and put it into the cache; 1 on errors.
+
+    It must come to what is recorded beside the text, else 1 too; `record` writes that down anew, after a change.
+    Raises UserError if that cannot be written.
+    """
+    start = last = time.perf_counter()
+    known = 0
+
+    def report(file: Path, state: EnvState) -> None:
+        nonlocal last, known
+        now, count = time.perf_counter(), sum(info.kind == "theorem" for info in declarations(state))
+        if not quiet:
+            print(f"{file.name}: {plural(count - known, 'theorem')}, {now - last:.2f} s", flush=True)
+        last, known = now, count
+
+    try:
+        state = build_library(library_files(), report)
+    except LibraryError as error:
+        print(error)
+        return 1
+    try:
+        saved = save_library(state, record)
+    except OSError as error:
+        raise UserError(f"--record: cannot write {DIGEST}: {error.strerror}") from error
+    print(f"{plural(known, 'theorem')} checked in {time.perf_counter() - start:.1f} s")
+    if not saved:
+        print(f"this is not the library that {DIGEST} records; if its text or its elaborator was changed: --record")
+    return 0 if saved else 1

@@ -4,8 +4,6 @@ What the library shares with Lean's core is used by name. What only the library 
 brought along, in a namespace of its own so that the file also passes `check` here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 

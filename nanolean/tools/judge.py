@@ -7,8 +7,6 @@ everything that Lean's kernel knows by name, without looking at how it is declar
 with another `Nat.add` the kernel alone accepts a proof of `False`.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Iterable, Iterator, Sequence

@@ -5,8 +5,6 @@ so only the program of `judge` and tests load it. What is built for it is never 
 reference count 0, by which Lean's runtime knows objects that stay.
 """
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Iterable
 from pathlib import Path

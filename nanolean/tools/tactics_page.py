@@ -5,8 +5,6 @@ follows it. Its examples are fenced Lean text: perhaps commands, then `example .
 answers to an example is not written down but computed, so the page cannot show an answer that nobody gets.
 """
 
-from __future__ import annotations
-
 import argparse
 import inspect
 import re

@@ -1,7 +1,5 @@
 """`repl`: a session at the terminal, or with input from a pipe."""
 
-from __future__ import annotations
-
 import sys
 import textwrap
 from dataclasses import dataclass, field

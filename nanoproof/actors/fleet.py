@@ -11,13 +11,13 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import TracebackType
 from typing import Any, Literal
 
-from nanoproof.common.config import group, opt, validate
+from nanoproof.common.config import group, opt, validated
 from nanoproof.common.distributed import DistInfo, SharedCounter, broadcast_json, on_main
 from nanoproof.common.errors import UserError
 from nanoproof.common.option_groups import LeanOptions
+from nanoproof.common.process import Closing
 from nanoproof.data.sources.catalog import SOLVERS, Followed
 from nanoproof.lean.client import ClientConfig, FleetServer, LeanFleet, ServerReport, runs_nanolean
 from nanoproof.lean.embedded import EmbeddedServers, start_embedded
@@ -49,7 +49,7 @@ EARLIER_FLAGS_OF_CLUSTERS = {
 """The same, for commands whose provers may run on a cluster."""
 
 
-@dataclass(frozen=True)
+@validated("fleet")
 class FleetOptions:
     """Lean processes."""
 
@@ -64,9 +64,6 @@ class FleetOptions:
         min=0,
         constant=True,
     )
-
-    def __post_init__(self) -> None:
-        validate(self, "fleet")
 
 
 # -- Watches over servers --------------------------------------------------------------------------------------------
@@ -336,7 +333,7 @@ STEPS_NOT_SECONDS = ClientConfig(tactic_seconds=300.0)
 machine is. The clock is there for a process that hangs."""
 
 
-class Fleet:
+class Fleet(Closing):
     """One server for each process slot of this rank; a context manager that ends what it started."""
 
     def __init__(
@@ -363,12 +360,6 @@ class Fleet:
         """End the embedded server, if there is one."""
         if self._embedded is not None:
             self._embedded.close()
-
-    def __enter__(self) -> "Fleet":
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
-        self.close()
 
 
 def open_fleet(options: FleetOptions, dist: DistInfo | None = None) -> Fleet:

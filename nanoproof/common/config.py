@@ -1,6 +1,7 @@
 """Configuration: frozen dataclasses that are also command-line flags.
 
-Every option is declared once, as a dataclass field made by `opt(default, "One sentence.", ...)`. `add_flags` turns a
+Every option is declared once, as a field made by `opt(default, "One sentence.", ...)` of a class that is
+`@validated("section")`, the name by which errors call it. `add_flags` turns a
 dataclass into argparse flags, `from_args` turns the parsed arguments back into a validated instance, and `check` is
 what `__post_init__` methods use for rules that need more than one field.
 
@@ -24,9 +25,10 @@ import sys
 import textwrap
 import types
 import typing
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NoReturn, TypeVar, Union, get_args, get_origin
+from types import MappingProxyType
+from typing import Any, Literal, NoReturn, TypeVar, Union, dataclass_transform, get_args, get_origin
 
 from nanoproof.common.errors import UserError, did_you_mean, report_error
 from nanoproof.common.retired import is_retired_flag
@@ -121,8 +123,7 @@ def group(cls: type[T], prefix: str = "", without: Collection[str] = (), **chang
     names = {field.name for field in dataclasses.fields(cls)}  # type: ignore[arg-type]
     assert names >= {*without, *changes}, f"{cls.__name__} has no {', '.join({*without, *changes} - names)}"
     declared = Group(cls, prefix, frozenset(without), changes)
-    holder_field: T = dataclasses.field(default_factory=declared.make, metadata={"group": declared})
-    return holder_field
+    return dataclasses.field(default_factory=declared.make, metadata={"group": declared})
 
 
 @dataclass(frozen=True)
@@ -169,24 +170,38 @@ def check(condition: bool, message: str, section: str = "") -> None:
         raise ConfigError(message, section)
 
 
-def validate(config: Any, section: str) -> None:
-    """Check every field of `config` against the range declared with `opt`; call it first in `__post_init__`.
+@dataclass_transform(frozen_default=True)
+def validated(section: str) -> Callable[[type[T]], type[T]]:
+    """Make a class a frozen dataclass whose fields are checked against the ranges that `opt` declares.
 
-    Of groups only the options that `group` changes are checked, as their own validation has checked the rest. Raises
-    ConfigError such as "search.num_simulations must be >= 1, got 0".
+    Of groups only the options that `group` changes are checked, as their own validation has checked the rest; then
+    comes the class's own `__post_init__`. Raises ConfigError such as "search.num_simulations must be >= 1, got 0".
     """
-    for field in dataclasses.fields(config):
-        value, inner = getattr(config, field.name), field.metadata.get("group")
-        if inner is None:
-            # `--run-dir "$DIR"` with no DIR: as a path it would be the home of all runs, or the working directory.
-            check(field.default is not None or value != "", f"{section}.{field.name} must not be empty", section)
-            if "help" in field.metadata:
-                message = f"{section}.{field.name} has a value of another type: {value!r}"
-                check(_is_of_type(value, field.type), message, section)
-            _check_value(value, field.metadata, f"{section}.{field.name}", section)
-            continue
-        for name, changed in inner.changes.items():
-            _check_value(getattr(value, name), changed, f"{section}.{field.name}.{name}", section)
+
+    def decorate(cls: type[T]) -> type[T]:
+        own = getattr(cls, "__post_init__", None)
+
+        def check_fields(self: Any) -> None:
+            for field in dataclasses.fields(self):
+                value, inner = getattr(self, field.name), field.metadata.get("group")
+                if inner is None:
+                    # `--run-dir "$DIR"` with no DIR: as a path it would be the home of all runs, or where one is.
+                    is_text = field.default is not None or value != ""
+                    check(is_text, f"{section}.{field.name} must not be empty", section)
+                    if "help" in field.metadata:
+                        message = f"{section}.{field.name} has a value of another type: {value!r}"
+                        check(_is_of_type(value, field.type), message, section)
+                    _check_value(value, field.metadata, f"{section}.{field.name}", section)
+                    continue
+                for name, changed in inner.changes.items():
+                    _check_value(getattr(value, name), changed, f"{section}.{field.name}.{name}", section)
+            if own is not None:
+                own(self)
+
+        cls.__post_init__ = check_fields  # type: ignore[attr-defined]
+        return dataclass(frozen=True)(cls)
+
+    return decorate
 
 
 def _is_of_type(value: Any, annotation: Any) -> bool:
@@ -490,30 +505,25 @@ def _flag_kwargs(annotation: Any) -> dict[str, Any]:
 
 
 def add_flags(
-    parser: argparse.ArgumentParser, cls: type, prefix: str = "", skip: Collection[str] = (), title: str = ""
+    parser: argparse.ArgumentParser,
+    cls: type,
+    prefix: str = "",
+    skip: Collection[str] = (),
+    title: str = "",
+    changes: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
+    shown: argparse._ArgumentGroup | None = None,
 ) -> None:
     """Add one flag for each field of the dataclass `cls`, `--<prefix>field-name`, and those of its groups.
 
     Booleans become `--x / --no-x`, `X | None` accepts "none", `tuple[X, ...]` takes several values, `Literal` has
     choices. A dataclass with `PRESETS` needs a `Parser`, and gets the flag `--<prefix>preset`. A group of several flags
-    is shown under its own title.
+    is shown under its own title, a single one under `shown`, that of its holder, whose `changes` count.
     """
-    _add_flags(parser, cls, prefix, skip, {}, None, title)
-
-
-def _add_flags(
-    parser: argparse.ArgumentParser,
-    cls: type,
-    prefix: str,
-    skip: Collection[str],
-    changes: Mapping[str, Mapping[str, Any]],
-    shown: argparse._ArgumentGroup | None,
-    title: str = "",
-) -> None:
-    """Add the flags of `cls` and its groups; a group of a single option is shown under `shown`, that of its holder."""
     own = [option for option in _options(cls, prefix, skip, changes, "") if "." not in option.path]
     if own and (shown is None or len(own) > 1):
-        shown = parser.add_argument_group(title or (cls.__doc__ or cls.__name__).strip().splitlines()[0])
+        shown = parser.add_argument_group(
+            title or (cls.__doc__ or cls.__name__).strip().splitlines()[0].removesuffix(".")
+        )
     if hasattr(cls, "PRESETS"):
         assert isinstance(parser, Parser) and shown is not None, "presets need a Parser"
         parser.add_presets(shown, cls, prefix, skip)
@@ -525,7 +535,7 @@ def _add_flags(
     for field in dataclasses.fields(cls):
         inner: Group | None = field.metadata.get("group")
         if inner is not None:
-            _add_flags(parser, inner.cls, prefix + inner.prefix, inner.without, inner.changes, shown)
+            add_flags(parser, inner.cls, prefix + inner.prefix, inner.without, "", inner.changes, shown)
 
 
 def _argument(option: Option) -> dict[str, Any]:

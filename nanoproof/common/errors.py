@@ -34,6 +34,15 @@ class UserError(Exception):
     """Something outside of the program is wrong; the message is one line that a user can act on."""
 
 
+@contextmanager
+def cannot(what: str) -> Iterator[None]:
+    """Raise an OSError as a UserError that says what the user's files do not allow: `cannot write FILE: disk full`."""
+    try:
+        yield
+    except OSError as error:
+        raise UserError(f"cannot {what}: {error.strerror}") from error
+
+
 def did_you_mean(typed: str, known: Iterable[str]) -> str:
     """Return the end of a message that names the nearest of the known names; empty where none is near."""
     near = get_close_matches(typed, list(known), n=1)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from nanoproof.common.config import check, opt, validate
+from nanoproof.common.config import check, opt, validated
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class DeviceOption:
     device_type: str = opt("", "Where the network runs: cuda, cpu or mps; empty for the best there is.")
 
 
-@dataclass(frozen=True)
+@validated("lean")
 class LeanOptions:
     """Lean servers."""
 
@@ -48,9 +48,6 @@ class LeanOptions:
         advanced=True,
     )
 
-    def __post_init__(self) -> None:
-        validate(self, "lean")
-
 
 @dataclass(frozen=True)
 class PolicyServerOptions:
@@ -60,7 +57,7 @@ class PolicyServerOptions:
     token: str | None = opt(None, "Token that the policy server asks for.")
 
 
-@dataclass(frozen=True)
+@validated("monitor")
 class MonitorAddress:
     """Monitor."""
 
@@ -73,9 +70,6 @@ class MonitorAddress:
     token: str | None = opt(
         None, "Token that browsers are asked for (default: NANOPROOF_MONITOR_TOKEN).", advanced=True
     )
-
-    def __post_init__(self) -> None:
-        validate(self, "monitor")
 
 
 @dataclass(frozen=True)

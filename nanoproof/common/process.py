@@ -10,10 +10,24 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
     import torch
+
+
+class Closing:
+    """What is closed at the end of a `with`."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give back what it holds."""
+        raise NotImplementedError
 
 
 def freeze_gc() -> None:
@@ -35,8 +49,7 @@ def resident_bytes() -> int:
     """Return the resident memory of this process in bytes."""
     import psutil  # here, as the doctor has to start without it
 
-    resident: int = psutil.Process().memory_info().rss
-    return resident
+    return psutil.Process().memory_info().rss
 
 
 def peak_memory_bytes(device: "torch.device") -> int:

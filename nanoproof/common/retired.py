@@ -53,6 +53,7 @@ RETIRED: Mapping[str, Any] = {
     "warmup_frac": 0.0,
     "final_lr_frac": 0.0,
     "max_grad_norm": 1.0,
+    "retrieve": 0,
 }
 """The name under which `args.json` and evaluations saved an option -> the value with which it did nothing, or what a
 constant is in its place. Those that another command still has (pretraining `--momentum`) are gone from the others."""
@@ -65,7 +66,7 @@ WITHOUT_EFFECT_ALONE = frozenset(
         *("hindsight_buffer_window_size", "hindsight_subgoals", "hindsight_tactics"),
         *("conjecture_fraction", "conjecture_tries", "conjecture_simulations", "conjecture_window"),
         *("conjecture_tokens", "conjecture_temperature", "conjecture_batch", "conjecture_targets", "restart_updates"),
-        *("timeline_minutes", "samples_per_step"),
+        *("timeline_minutes", "samples_per_step", "premises_fraction"),
     }
 )
 """Retired options that only said how something was done that another one of `RETIRED` turned on, or what was recorded

@@ -318,9 +318,6 @@ class HelpFormatter(argparse.HelpFormatter):
     MANY_OPTIONS = 8
     """From so many on, the usage line does not list them."""
 
-    def start_section(self, heading: str | None) -> None:
-        super().start_section(heading and heading.removesuffix("."))
-
     def _format_usage(self, usage: Any, actions: Any, groups: Any, prefix: Any) -> str:
         optional = [action for action in actions if action.option_strings]
         if len(optional) < self.MANY_OPTIONS:

@@ -133,5 +133,4 @@ def _run_id(path: Path) -> str:
     file = path / ID_FILE
     if not file.exists():
         atomic_write_json(file, {"wandb": secrets.token_hex(4)})
-    run_id: str = read_json(file)["wandb"]
-    return run_id
+    return read_json(file)["wandb"]

@@ -152,8 +152,7 @@ class BaseAgent(ABC):
         Raises ValueError before any training.
         """
         if hasattr(self.trainer, "evaluate"):
-            scores: dict[str, float] = self.trainer.evaluate()
-            return scores
+            return self.trainer.evaluate()
         if not self.metrics:
             raise ValueError("There is nothing to evaluate: call train() first.")
         held_out = {name: value for name, value in self.metrics.items() if name.startswith("valid")}

@@ -19,12 +19,12 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 from urllib.parse import urlsplit
 
 from nanoproof.common.distributed import choose_device, init_distributed
 from nanoproof.common.errors import UserError
+from nanoproof.common.process import Closing
 from nanoproof.common.run_dir import is_foreign
 from nanoproof.compat.configs import ProverConfig
 from nanoproof.inference.hf_loading import adapter_base, load_tokenizer, loading, transformers_library
@@ -257,7 +257,7 @@ class _NextTactics:
         return Suggestion(tuple(counts), tuple(logprobs), tuple(counts.values()), 1.0)
 
 
-class _ModelProver(BaseProver):
+class _ModelProver(Closing, BaseProver):
     """A prover over a language model, open until `close`; a whole proof has `proof_tokens` at most."""
 
     proof_tokens = 512
@@ -333,14 +333,6 @@ class _ModelProver(BaseProver):
     def close(self) -> None:
         """Free the model."""
         self._stack.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def default_format(spec: str) -> PromptFormat:

@@ -15,7 +15,7 @@ from nanoproof.lean.types import Theorem
 SHOWN = 5
 
 
-def run_command(theorem_set: TheoremSet, module: str, argv: Sequence[str] | None) -> int:
+def run_command(theorem_set: TheoremSet, module: str, argv: Sequence[str] | None = None) -> int:
     """Run `stats`, `show` or `check-init` of a theorem set; the last is that of `nanoproof.data.whitelist`."""
     parser, commands = make_parser(module, f"The data set {theorem_set.name}.", theorem_set.splits, "theorem")
     if not theorem_set.is_benchmark:  # these have no whitelists

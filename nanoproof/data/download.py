@@ -25,7 +25,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from nanoproof.common.config import Parser, add_flags, check, from_args, opt, validate
+from nanoproof.common.config import Parser, add_flags, check, from_args, opt, validated
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.run_dir import home
 from nanoproof.common.terminal import Progress, size
@@ -39,7 +39,7 @@ ROUNDED = 0.02
 MEGABYTE = 10**6
 
 
-@dataclass(frozen=True)
+@validated("download")
 class DownloadConfig:
     """How data sets are downloaded."""
 
@@ -52,7 +52,6 @@ class DownloadConfig:
     timeout: float = opt(30.0, "Seconds without a byte after which a request is given up and tried again.", above=0)
 
     def __post_init__(self) -> None:
-        validate(self, "download")
         for text in self.revision:
             name, _, revision = text.partition("=")
             known = name in CATALOG and CATALOG[name].files

@@ -23,7 +23,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Protocol
 
-from nanoproof.common.config import Parser, add_flags, change, from_args, group, opt, validate
+from nanoproof.common.config import Parser, add_flags, change, from_args, group, opt, validated
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.files import JsonlWriter, atomic_write_json, read_jsonl
 from nanoproof.common.option_groups import LeanOptions
@@ -167,7 +167,7 @@ class _NonePass(Exception):
     """Lean rejects everything."""
 
 
-@dataclass(frozen=True)
+@validated("check")
 class CheckOptions:
     """Checking statements."""
 
@@ -185,9 +185,6 @@ class CheckOptions:
     limit: int | None = opt(None, "Check the first so many of those that are not known yet.", min=1)
     out: str | None = opt(None, "Where to write (default: beside the data).")
     force: bool = opt(False, "Check again what is known.")
-
-    def __post_init__(self) -> None:
-        validate(self, "check")
 
 
 @dataclass

@@ -13,7 +13,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from functools import cache
 
-from nanoproof.common.config import Parser, add_flags, change, check, from_args, group, opt, validate
+from nanoproof.common.config import Parser, add_flags, change, check, from_args, group, opt, validated
 from nanoproof.common.errors import run_main
 from nanoproof.common.option_groups import LeanOptions
 from nanoproof.common.run_dir import home
@@ -70,7 +70,7 @@ STAGES = {
 """With text that is not a data set (`--data FILE`), name nanolean: it can always be made."""
 
 
-@dataclass(frozen=True)
+@validated("doctor")
 class DoctorOptions:
     """Options of the command."""
 
@@ -93,7 +93,6 @@ class DoctorOptions:
     json: bool = opt(False, "Print one JSON object instead of the page.")
 
     def __post_init__(self) -> None:
-        validate(self, "doctor")
         check(not self.datasets or bool(self.stages), "--datasets says what the stages of --for are to use; give --for")
         unknown = [name for name in self.inputs.datasets if name not in CATALOG]
         check(not unknown, f"unknown data set {', '.join(unknown)}; there are: {', '.join(CATALOG)}")

@@ -272,5 +272,4 @@ def evaluate(
                 pool.stop()  # no attempt that ends now can be written any more
                 raise
         barrier()  # a network's file system promises to show what others wrote once they have closed it
-    summary: dict[str, Any] = on_main(lambda: files.finish(time.monotonic() - started, extra))
-    return summary
+    return on_main(lambda: files.finish(time.monotonic() - started, extra))

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from nanoproof.actors.fleet import EARLIER_FLAGS, FleetOptions, follow_lean
-from nanoproof.common.config import Given, Parser, add_flags, change, check, group, opt, validate
+from nanoproof.common.config import Given, Parser, add_flags, change, check, group, opt, validated
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import cut_name
 from nanoproof.common.option_groups import CheckpointsOption, PolicyServerOptions
@@ -46,7 +46,7 @@ EARLIER_EVAL_FLAGS = {
 }
 
 
-@dataclass(frozen=True)
+@validated("eval")
 class EvalOptions:
     """Evaluation."""
 
@@ -94,7 +94,6 @@ class EvalOptions:
     continue_: bool = opt(False, "Continue an evaluation: try what ended in an error or is missing.")
 
     def __post_init__(self) -> None:
-        validate(self, "eval")
         check(not (self.continue_ and self.force), "give either --continue (keep earlier results) or --force")
         check(not (self.checkpoints.model_path and self.run_dir), "give either --model-path or --run-dir")
         if self.server.server is not None:

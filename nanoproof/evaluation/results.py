@@ -25,7 +25,7 @@ from typing import Any, Literal
 
 from nanoproof.common import files
 from nanoproof.common.config import to_dict
-from nanoproof.common.errors import UserError
+from nanoproof.common.errors import UserError, cannot
 from nanoproof.common.files import cut_name
 from nanoproof.common.retired import without_retired
 from nanoproof.common.run_dir import RunLock, read_lock
@@ -187,13 +187,11 @@ class EvaluationFiles:
         if any(part.get("versions") != about.get("versions") for part in parts):
             log.warning("%s continues under other versions than before; its summary lists both", self.path)
         self._record = {"settings": self.plain, "parts": [*parts, {**about, "started": round(time.time(), 1)}]}
-        try:
+        with cannot(f"write to {self.path}"):
             self.path.mkdir(parents=True, exist_ok=True)
             (self.path / SUMMARY).unlink(missing_ok=True)  # first: what has a summary counts as over
             files.atomic_write_json(self.path / SETTINGS, self._record)  # before any results, which need it to go on
             self._gather()
-        except OSError as error:
-            raise UserError(f"cannot write to {self.path}: {error.strerror}") from error
         return todo
 
     def complete(self) -> bool:
@@ -211,8 +209,7 @@ class EvaluationFiles:
 
     def read_summary(self) -> dict[str, Any]:
         """Read the summary of an evaluation that is over."""
-        summary: dict[str, Any] = files.read_json(self.path / SUMMARY)
-        return summary
+        return files.read_json(self.path / SUMMARY)
 
     def writer(self, rank: int) -> "ResultWriter":
         """Open the file that a rank writes its attempts to."""
@@ -397,13 +394,11 @@ def locked(paths: Sequence[Path]) -> Iterator[None]:
     """
     with ExitStack() as stack:
         for path in paths:
-            try:
+            with cannot(f"write to {path}"):
                 path.mkdir(parents=True, exist_ok=True)
                 signs = read_lock(path)
                 silent = signs is not None and time.time() - signs.heartbeat > SILENT_SECONDS
                 stack.callback(RunLock(path, force=silent).release)
-            except OSError as error:
-                raise UserError(f"cannot write to {path}: {error.strerror}") from error
         yield
 
 

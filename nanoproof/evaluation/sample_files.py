@@ -2,13 +2,13 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
-from nanoproof.common.config import change, check, group, opt, to_dict, validate
+from nanoproof.common.config import change, check, group, opt, to_dict, validated
 from nanoproof.common.files import atomic_write, json_line, read_text
 from nanoproof.evaluation.results import RESULTS, SUMMARY, EvalSettings, EvaluationFiles, read_attempts, result_files
 from nanoproof.evaluation.summary import pass_rates, summarize, theorem_key
@@ -23,7 +23,7 @@ _ABSENT, _ERROR, _DONE = range(3)
 # -- Options ---------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@validated("whole")
 class WholeProofOptions:
     """Whole proofs."""
 
@@ -61,7 +61,6 @@ class WholeProofOptions:
     )
 
     def __post_init__(self) -> None:
-        validate(self, "whole")
         check(self.whole_proofs or self.repair == 0, "--repair is for --whole-proofs")
 
     def settings(self) -> dict[str, Any]:

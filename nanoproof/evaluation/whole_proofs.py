@@ -513,8 +513,7 @@ def evaluate_whole(
                 pool.stop()  # no attempt that ends now can be written any more
                 raise
         barrier()  # a network's file system promises to show what others wrote once they have closed it
-    summary: dict[str, Any] = on_main(lambda: files.finish(time.monotonic() - started, extra))
-    return summary
+    return on_main(lambda: files.finish(time.monotonic() - started, extra))
 
 
 def _written(attempt: Attempt) -> Candidate:

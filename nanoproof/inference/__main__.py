@@ -6,10 +6,9 @@ import os
 import re
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from nanoproof.common.config import Parser, add_flags, change, check, from_args, group, opt, validate
+from nanoproof.common.config import Parser, add_flags, change, check, from_args, group, opt, validated
 from nanoproof.common.distributed import DistInfo, init_distributed
 from nanoproof.common.errors import run_main
 from nanoproof.common.option_groups import CheckpointOption, DeviceOption
@@ -41,7 +40,7 @@ class _ModelAction(argparse.Action):
             namespace.model_path = values
 
 
-@dataclass(frozen=True)
+@validated("model")
 class ModelOptions:
     """Model."""
 
@@ -62,7 +61,6 @@ class ModelOptions:
     )
 
     def __post_init__(self) -> None:
-        validate(self, "model")
         check(bool(self.specs), "give --model-path: the model that is to be served")
 
     @property

@@ -101,11 +101,6 @@ class Engine:
         return self._failed_resets >= MOST_FAILED_RESETS
 
     @property
-    def num_waiting(self) -> int:
-        """Number of requests that were not begun."""
-        return len(self._waiting)
-
-    @property
     def num_active(self) -> int:
         """Number of requests that are being decoded."""
         return len(self._active)

@@ -105,9 +105,10 @@ class HFModel:
         config = self._model.config
         self.encoder_decoder = bool(config.is_encoder_decoder)
         # Encoder-decoders of T5's kind know distances alone, and have no longest text.
-        self._room: int | None = None
+        self.positions: int | None = None
+        """How many tokens fit, those of a prompt and those of what is written; None where the model sets no limit."""
         if not self.encoder_decoder:
-            self._room = getattr(config, "max_position_embeddings", None)
+            self.positions = getattr(config, "max_position_embeddings", None)
         self._alone = _minds_its_batch(config)
         self._device = self._model.device
         self._eos: list[int] = []
@@ -180,17 +181,17 @@ class HFModel:
             raise BadState(f"{self.name}: {error}") from error
         if not tokens:
             raise BadState("the prompt is empty")
-        if self._room is None:
+        if self.positions is None:
             return tokens
-        if new_tokens >= self._room:
-            raise BadState(f"{self.name} has {self._room} positions, too few for {new_tokens} new tokens")
-        room = self._room - new_tokens
+        if new_tokens >= self.positions:
+            raise BadState(f"{self.name} has {self.positions} positions, too few for {new_tokens} new tokens")
+        room = self.positions - new_tokens
         if len(tokens) > room and not self._has_cut:
             self._has_cut = True  # said once: a run asks thousands of times
             log.warning(
                 "%s has %d positions: of a prompt of %d tokens the last %d are read, beside %d new ones",
                 self.name,
-                self._room,
+                self.positions,
                 len(tokens),
                 room,
                 new_tokens,
@@ -372,13 +373,7 @@ class HFModel:
             network = network.base_model
         hidden_RLC = network(input_ids=tokens_RL, attention_mask=mask_RL).last_hidden_state.float()
         weights_RL1 = mask_RL[..., None].to(hidden_RLC.device, torch.float32)
-        means: np.ndarray = ((hidden_RLC * weights_RL1).sum(1) / weights_RL1.sum(1)).cpu().numpy()
-        return means
-
-    @property
-    def positions(self) -> int | None:
-        """How many tokens fit, those of a prompt and those of what is written; None where the model sets no limit."""
-        return self._room
+        return ((hidden_RLC * weights_RL1).sum(1) / weights_RL1.sum(1)).cpu().numpy()
 
     def num_tokens(self, text: str) -> int:
         """Return how many tokens a text has."""

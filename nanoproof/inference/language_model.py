@@ -6,13 +6,13 @@ from typing import Protocol
 
 import numpy as np
 
-from nanoproof.common.config import opt, validate
+from nanoproof.common.config import opt, validated
 
 WHOLE_PROOF_TOKENS = 1024
 """How long a whole proof may be, where the model can read twice as much."""
 
 
-@dataclass(frozen=True)
+@validated("generation")
 class GenerationOptions:
     """How text is sampled; `temperature` 0 is greedy."""
 
@@ -21,9 +21,6 @@ class GenerationOptions:
     temperature: float = opt(1.0, "Temperature; 0 takes the likeliest token.", min=0)
     top_p: float = opt(1.0, "Sample from the likeliest tokens that have this much of the probability.", above=0, max=1)
     stop: tuple[str, ...] = opt((), "A sample ends before the first of these texts.", metavar="TEXT")
-
-    def __post_init__(self) -> None:
-        validate(self, "generation")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +95,7 @@ def write_valued(
 ) -> list[Written]:
     """Continue prompts as `model.generate` does, with the values of a model that has a value head."""
     if has_values(model):
-        written: list[Written] = getattr(model, "generate_valued")(prompts, options, seeds)  # noqa: B009
-        return written
+        return getattr(model, "generate_valued")(prompts, options, seeds)  # noqa: B009
     return [Written(samples) for samples in model.generate(prompts, options, seeds)]
 
 
@@ -110,8 +106,7 @@ def has_values(model: LanguageModel) -> bool:
 
 def batches_at_once(model: LanguageModel) -> int:
     """Return how many batches a model should be asked for at a time: one, unless several machines write for it."""
-    batches: int = getattr(model, "batches", 1)
-    return batches
+    return getattr(model, "batches", 1)
 
 
 # -- What backends share ---------------------------------------------------------------------------------------------
@@ -132,5 +127,4 @@ def unit_vectors(vectors_NC: np.ndarray) -> np.ndarray:
     """Scale vectors (N, C) to length 1, as float32; zeros stay zeros."""
     # In the vectors' own precision, which may be float64: rounded only once, at the end.
     lengths_N1 = np.linalg.norm(vectors_NC, axis=1, keepdims=True)
-    scaled: np.ndarray = (vectors_NC / np.maximum(lengths_N1, 1e-12)).astype(np.float32)
-    return scaled
+    return (vectors_NC / np.maximum(lengths_N1, 1e-12)).astype(np.float32)

@@ -118,7 +118,9 @@ class LoraEndpoints:
                 model = self._reach(address, chat, system)
                 self._servers.append(_Server(model, address))
                 if owner:  # another process would take away what the owner has loaded by now
-                    self._forget_earlier(self._servers[-1])
+                    server = self._servers[-1]
+                    server.to_unload.update(name for name in model.listed() if name.startswith(self._prefix))
+                    self._unload(server)
         except BaseException:
             self.close()
             raise
@@ -282,10 +284,6 @@ class LoraEndpoints:
             server.to_unload.discard(name)
             if status != 200:  # restarted, it holds nothing of before
                 log.debug("%s did not unload %s: %s", server.address, name, text)
-
-    def _forget_earlier(self, server: _Server) -> None:
-        server.to_unload.update(name for name in server.model.listed() if name.startswith(self._prefix))
-        self._unload(server)
 
     def _post(self, server: _Server, path: str, body: dict[str, Any]) -> tuple[int, str]:
         """Return status and text of an answer. Raises PolicyUnavailable if there is none."""

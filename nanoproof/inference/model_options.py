@@ -1,11 +1,10 @@
 """Options of the models that write tactics and proofs. Nothing here needs torch, which is slow to import."""
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from nanoproof.common.config import group, opt, validate
+from nanoproof.common.config import group, opt, validated
 from nanoproof.common.errors import UserError
 
 TOKEN_VARIABLE = "NANOPROOF_MODEL_TOKEN"
@@ -15,7 +14,7 @@ USUAL_TOKEN_VARIABLE = "OPENAI_API_KEY"
 DTYPES = ("auto", "float32", "bfloat16", "float16", "float64")
 
 
-@dataclass(frozen=True)
+@validated("engine")
 class EngineLimits:
     """How much the engine holds at a time, and what computes."""
 
@@ -54,11 +53,8 @@ class EngineLimits:
         advanced=True,
     )
 
-    def __post_init__(self) -> None:
-        validate(self, "engine")
 
-
-@dataclass(frozen=True)
+@validated("model")
 class HFOptions:
     """Models of transformers (hf:)."""
 
@@ -73,11 +69,8 @@ class HFOptions:
     load_4bit: bool = opt(False, "Load the weights in 4 bits (needs bitsandbytes and a GPU).")
     batch_rows: int = opt(64, "Samples that are written at a time.", min=1, advanced=True)
 
-    def __post_init__(self) -> None:
-        validate(self, "model")
 
-
-@dataclass(frozen=True)
+@validated("model")
 class EndpointOptions:
     """Endpoints (openai:)."""
 
@@ -89,9 +82,6 @@ class EndpointOptions:
     timeout: float = opt(600.0, "Seconds that an answer may take.", above=0, advanced=True)
     patience: float = opt(300.0, "Seconds for which a request is repeated that fails.", min=0, advanced=True)
     stream: bool = opt(False, "Ask for texts piece by piece, for proxies that close silent connections.", advanced=True)
-
-    def __post_init__(self) -> None:
-        validate(self, "model")
 
     def token(self, private: bool = True) -> str | None:
         """Return the token to send. Raises UserError, which does not show it, if there is none in the file.
@@ -117,7 +107,7 @@ class EndpointOptions:
         return text or None
 
 
-@dataclass(frozen=True)
+@validated("model")
 class LanguageModelOptions:
     """Models of others."""
 
@@ -126,6 +116,3 @@ class LanguageModelOptions:
     cache: str | None = opt(
         None, "Folder that keeps what the model wrote, so that it is not asked again.", metavar="DIR", also=("--cache",)
     )
-
-    def __post_init__(self) -> None:
-        validate(self, "model")

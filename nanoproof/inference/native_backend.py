@@ -263,10 +263,6 @@ class NativeBackend:
         return {"engine_weights": f"{weights} (the type of the computation), summed up in float32"}
 
     @property
-    def num_samples(self) -> int:
-        return self._num_samples
-
-    @property
     def num_bytes(self) -> int:
         return self._num_bytes + self._prompts.num_bytes
 
@@ -280,7 +276,7 @@ class NativeBackend:
         self._left = np.zeros(0, dtype=np.int32)
         # Prompts that active requests have: others of the same tokens take part.
         self._shared: WeakValueDictionary[tuple[int, ...], _Prompt] = WeakValueDictionary()
-        self._num_samples = self._num_bytes = 0
+        self.num_samples = self._num_bytes = 0
         self._prompts.clear()
 
     @torch.no_grad()
@@ -337,7 +333,7 @@ class NativeBackend:
             left=samples,
         )
         self._num_bytes += num_bytes
-        self._num_samples += samples
+        self.num_samples += samples
         self._table = None
         return True
 
@@ -345,7 +341,7 @@ class NativeBackend:
         """Free a request; its prompt stays if it is kept, or another request has it."""
         active = self._active.pop(request)
         self._num_bytes -= active.num_bytes
-        self._num_samples -= active.left
+        self.num_samples -= active.left
         self._table = None
         self._forget(active)
 
@@ -435,9 +431,9 @@ class NativeBackend:
             raise RuntimeError("no memory for a step")
         self._stats.decode_steps += 1
         self._stats.decode_rows += rows
-        self._stats.sampled_tokens += self._num_samples
+        self._stats.sampled_tokens += self.num_samples
         ended = []
-        self._num_samples = 0
+        self.num_samples = 0
         for active, left in zip(in_work, self._left.tolist()):
             active.time += 1
             if left >= 0 and active.request.options.stop:
@@ -446,7 +442,7 @@ class NativeBackend:
                 # Only now is it known that what the prompt led to is finite: a broken one must not be kept.
                 self._keep(active)
             active.left = max(0, left)
-            self._num_samples += active.left
+            self.num_samples += active.left
             if left < 0:
                 error = FloatingPointError("the model's output is not finite")
                 ended.append(Ended(active.request, error=error))

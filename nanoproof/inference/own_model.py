@@ -61,7 +61,7 @@ class OwnModel:
             except ValueError as error:
                 raise UserError(str(error)) from error
             worker = EngineWorker(engine, lambda: compute_here(model.device, threads))
-        self._worker, self._engine = worker, worker.engine
+        self._worker, self.engine = worker, worker.engine
         # The reserved markers have an embedding that means something only where whole proofs were learned.
         num_known = tokenizer.vocab_size
         if model.config.whole_proofs:
@@ -258,11 +258,6 @@ class OwnModel:
         if not vectors:
             return unit_vectors(np.zeros((0, self._model.config.width)))
         return unit_vectors(np.stack(vectors))
-
-    @property
-    def engine(self) -> Engine:
-        """The engine that writes, with the network and its tokenizer."""
-        return self._engine
 
     @property
     def positions(self) -> int:

@@ -79,7 +79,7 @@ class EngineWorker:
 
     def __init__(self, engine: Engine, prepare: Callable[[], None] = lambda: None) -> None:
         """`prepare` runs once, first, on the worker's thread."""
-        self._engine, self._prepare = engine, prepare
+        self.engine, self._prepare = engine, prepare
         self._lock = threading.Lock()
         self._wake_worker = threading.Condition(self._lock)
         """Notified when there is something to do for the sleeping worker."""
@@ -90,7 +90,7 @@ class EngineWorker:
         self._active: dict[EngineRequest, PendingCompletion] = {}
         self._paused = self._idle = self._sleeping = self._closed = self._dead = self._renewing = False
         self._broken: BaseException | None = None
-        self._stats = WorkerStats()
+        self.stats = WorkerStats()
         self._thread = threading.Thread(target=self._run, name="policy-worker", daemon=True)
         self._thread.start()
 
@@ -157,19 +157,10 @@ class EngineWorker:
                 self._wake()
 
     @property
-    def engine(self) -> Engine:
-        """The engine, which only this worker's thread drives."""
-        return self._engine
-
-    @property
     def num_open(self) -> int:
         """Number of prompts without completion yet."""
         with self._lock:
             return len(self._arrived) + len(self._active)
-
-    @property
-    def stats(self) -> WorkerStats:
-        return self._stats
 
     # -- control ---------------------------------------------------------------------------------------------------
 
@@ -183,7 +174,7 @@ class EngineWorker:
             self._wake()
             self._state_changed.wait_for(lambda: self._idle or self._dead or not self._paused)
             if release and self._idle and not self._dead:
-                self._engine.release()
+                self.engine.release()
 
     def resume(self) -> None:
         """Let the engine copy the model's present weights while it is idle, and continue (paused before or not).
@@ -197,7 +188,7 @@ class EngineWorker:
             if self._closed:
                 return
             self._check_open()
-            self._engine.refresh()
+            self.engine.refresh()
             self._paused = self._idle = False
             self._state_changed.notify_all()
             self._wake()
@@ -270,9 +261,9 @@ class EngineWorker:
             pending.end(None, PolicyCancelled("the request was cancelled"))
             if pending.request is not None:
                 del self._active[pending.request]
-                self._engine.cancel(pending.request)
+                self.engine.cancel(pending.request)
         if renewing:
-            self._engine.refresh()
+            self.engine.refresh()
             with self._lock:
                 self._renewing = False
                 self._state_changed.notify_all()
@@ -283,7 +274,7 @@ class EngineWorker:
                 arrived, self._arrived = self._arrived, arrived
         for pending in arrived:
             try:
-                pending.request = self._engine.submit(pending.prompt, pending.options, pending.seed)
+                pending.request = self.engine.submit(pending.prompt, pending.options, pending.seed)
                 self._active[pending.request] = pending
             except ValueError as error:
                 pending.end(None, BadState(str(error)))
@@ -299,7 +290,7 @@ class EngineWorker:
     def _step(self) -> None:
         began = time.perf_counter()
         try:
-            ended = self._engine.step()
+            ended = self.engine.step()
         except Exception as error:  # raised by `result`
             self._fail(error)
             return
@@ -313,7 +304,7 @@ class EngineWorker:
             if pending is not None:
                 pending.end(request.completion, request.error)
         # It would be waited for without end.
-        if self._active and self._engine.idle:
+        if self._active and self.engine.idle:
             self._fail(RuntimeError("the engine lost a request"))
 
     def _fail(self, error: Exception) -> None:
@@ -322,8 +313,8 @@ class EngineWorker:
         try:
             for pending in all_pending:
                 assert pending.request is not None
-                self._engine.cancel(pending.request)
-            if not self._engine.idle or self._engine.broken:
+                self.engine.cancel(pending.request)
+            if not self.engine.idle or self.engine.broken:
                 raise error
         finally:
             self._count(failed=len(all_pending))
@@ -342,6 +333,6 @@ class EngineWorker:
             pending.end(None, reason)
 
     def _count(self, **more: float) -> None:
-        totals = {name: getattr(self._stats, name) + number for name, number in more.items()}
+        totals = {name: getattr(self.stats, name) + number for name, number in more.items()}
         # A new object, so that other threads read counts of one moment without a lock.
-        self._stats = replace(self._stats, **totals)
+        self.stats = replace(self.stats, **totals)

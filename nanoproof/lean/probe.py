@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from nanoproof.common.config import Parser, add_flags, change, check, from_args, group, opt, validate
+from nanoproof.common.config import Parser, add_flags, change, check, from_args, group, opt, validated
 from nanoproof.common.errors import run_main
 from nanoproof.common.files import JsonlWriter
 from nanoproof.common.option_groups import LeanOptions
@@ -71,7 +71,7 @@ _EXIT = "#eval (IO.Process.exit 1 : IO Unit)"
 _VERSION = "#eval Lean.versionString"
 
 
-@dataclass(frozen=True)
+@validated("probe")
 class ProbeOptions:
     """Probe"""
 
@@ -91,7 +91,6 @@ class ProbeOptions:
     json: bool = opt(False, "Print one JSON object a line instead of tables.")
 
     def __post_init__(self) -> None:
-        validate(self, "probe")
         check(bool(self.lean.servers), "--lean-servers is needed: the addresses host:port of servers to test")
 
 

@@ -5,8 +5,9 @@ import secrets
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, ParamSpec, Self, TypeVar
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
+from nanoproof.common.process import Closing
 from nanoproof.lean import transport, types
 from nanoproof.lean.check_command import CheckCommand
 from nanoproof.lean.forbidden import banned_reason
@@ -77,7 +78,7 @@ class ServerFeatures:
     keeps_environment: bool | None = None
 
 
-class HttpLeanSession:
+class HttpLeanSession(Closing):
     """A leased process of a server (`LeanSession`). If the process is lost it is replaced, and branches are rebuilt.
 
     Every theorem and every text that is checked starts from the environment after the imports. Where a server keeps one
@@ -410,8 +411,7 @@ class HttpLeanSession:
         try:
             if self._lease is None:
                 self._acquire()
-            answer: dict[str, Any] = self._call(path, body, seconds)
-            return answer
+            return self._call(path, body, seconds)
         except _ProcessGone as error:
             self._release()
             raise types.ProcessLost(f"Lean server {self.address} lost a process: {error}") from error
@@ -571,12 +571,6 @@ class HttpLeanSession:
         """Return the process; if the server cannot be reached, a thread retries that later."""
         self._closed = True
         self._release()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
 
 
 def _texts(state: types.ProofState) -> tuple[ReplGoal, ...]:

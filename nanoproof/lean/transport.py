@@ -13,10 +13,9 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
 
-from nanoproof.common.config import opt, validate
+from nanoproof.common.config import opt, validated
 from nanoproof.common.web.http_client import BUSY_STATUSES, MAX_ANSWER_BYTES, Address, HttpClient
 from nanoproof.lean.local_socket import LocalSocket
 from nanoproof.lean.repl_goals import ran_out
@@ -41,7 +40,7 @@ _HEARTBEAT_SECONDS = 60.0
 # -- Requests to one server ------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@validated("lean")
 class ClientConfig:
     """Lean client"""
 
@@ -49,9 +48,6 @@ class ClientConfig:
     command_seconds: float = opt(300.0, "How long a statement or a final check may take.", above=0)
     connect_seconds: float = opt(10.0, "How long connecting to a server may take.", above=0)
     slack_seconds: float = opt(30.0, "How much longer than its own deadlines a server may take to answer.", above=0)
-
-    def __post_init__(self) -> None:
-        validate(self, "lean")
 
 
 class Transport(HttpClient):

@@ -15,12 +15,12 @@ import socket
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from nanoproof.actors.fleet import FleetOptions, follow_lean
-from nanoproof.common.config import Parser, add_flags, change, from_args, group, opt, validate
+from nanoproof.common.config import Parser, add_flags, change, from_args, group, opt, validated
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.run_dir import home
 from nanoproof.lean.solvers import AUTO
@@ -42,7 +42,7 @@ TOKEN_VARIABLE = "NANOPROOF_MCP_TOKEN"
 MISSING = "the SDK of the Model Context Protocol is not installed: pip install 'nanoproof[mcp]' (or: pip install mcp)"
 
 
-@dataclass(frozen=True)
+@validated("mcp")
 class McpOptions:
     """Server for agents."""
 
@@ -52,9 +52,6 @@ class McpOptions:
     seed: int = opt(0, "Seed of all random choices.")
     suggesting: PolicyOptions = group(PolicyOptions)
     lean: FleetOptions = group(FleetOptions, without=("lean_lost_proofs",), lean_processes=change(default=2))
-
-    def __post_init__(self) -> None:
-        validate(self, "mcp")
 
 
 def parse_args(argv: Sequence[str] | None) -> argparse.Namespace:

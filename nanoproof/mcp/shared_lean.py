@@ -16,7 +16,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from nanoproof.actors.fleet import STEPS_NOT_SECONDS, FleetOptions, open_fleet
-from nanoproof.common.errors import UserError
+from nanoproof.common.errors import cannot
 from nanoproof.common.files import read_object
 from nanoproof.common.run_dir import REPO_ROOT
 from nanoproof.lean.client import FleetServer, LeanFleet, LeanServerClient
@@ -170,12 +170,10 @@ def project_folder(home: Path, root: Path, digest: str) -> Path:
     """Make the folder in our home for what is known of a project, for this user alone. Raises UserError if not."""
     # The name is for people; two projects of one name differ in the digest of their paths.
     folder = home / "mcp" / f"{root.name or 'root'}-{digest[:12]}"
-    try:
+    with cannot(f"write to {folder}"):
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         # `mkdir` leaves the mode of a folder that is there as it is.
         folder.chmod(0o700)
-    except OSError as error:
-        raise UserError(f"cannot write to {folder}: {error.strerror}") from error
     return folder
 
 

@@ -83,5 +83,4 @@ def weights_sha256(manifest_path: Path) -> str:
 
 def recorded_digest(manifest: dict[str, Any], name: str) -> str | None:
     """Return the SHA-256 that a manifest has of a file; None in older ones."""
-    digest: str | None = manifest.get("sha256", {}).get(name)
-    return digest
+    return manifest.get("sha256", {}).get(name)

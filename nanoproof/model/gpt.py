@@ -113,8 +113,7 @@ def relu_squared(x: torch.Tensor) -> torch.Tensor:
     if torch.compiler.is_compiling():
         # The compiler fuses what `ReluSquared` saves, and keeps no code that calls a gradient of ours for the next run.
         return F.relu(x).square()
-    squared: torch.Tensor = ReluSquared.apply(x)
-    return squared
+    return ReluSquared.apply(x)
 
 
 def norm(x: torch.Tensor) -> torch.Tensor:

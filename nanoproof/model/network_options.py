@@ -1,15 +1,14 @@
 """Options of a network: its shape, its adapters, how it computes. Nothing here needs torch, which is slow to import."""
 
 import math
-from dataclasses import dataclass
 
-from nanoproof.common.config import check, opt, validate
+from nanoproof.common.config import check, opt, validated
 
 ATTENTION_CHOICES = ("auto", "fa3", "varlen", "flex", "sdpa", "unpacked")
 COMPILE_CHOICES = ("auto", "on", "off")
 
 
-@dataclass(frozen=True)
+@validated("model")
 class NetworkShape:
     """Model (when none is loaded)."""
 
@@ -32,7 +31,6 @@ class NetworkShape:
     )
 
     def __post_init__(self) -> None:
-        validate(self, "model")
         check(self.head_dim % 2 == 0, f"model.head_dim must be even, got {self.head_dim}", "model")
         check(
             bool(self.window_pattern) and set(self.window_pattern) <= {"S", "L"},
@@ -74,7 +72,7 @@ class NetworkShape:
         return [sizes[letter] for letter in pattern]
 
 
-@dataclass(frozen=True)
+@validated("lora")
 class LoraOptions:
     """LoRA."""
 
@@ -95,7 +93,6 @@ class LoraOptions:
     lora_lr: float = opt(0.001, "Learning rate of adapters (AdamW).", min=0, advanced=True)
 
     def __post_init__(self) -> None:
-        validate(self, "lora")
         check(bool(self.targets), "lora.lora_targets names no matrix", "lora")
 
     @property

@@ -263,8 +263,7 @@ class Tokenizer:
 
     def encode(self, text: str) -> list[int]:
         """Encode a text as text tokens, never markers. Raises UserError for lone surrogates, which are not Unicode."""
-        tokens: list[int] = self._encode_array(text).tolist()
-        return tokens
+        return self._encode_array(text).tolist()
 
     def encode_batch(self, texts: Sequence[str], threads: int | None = None) -> list[list[int]]:
         """Encode many texts, on several threads; see `encode_arrays`."""

@@ -3,9 +3,7 @@
 python -m nanoproof.monitor export rl/<run> --out run.html     # the page of a run as one file, to send or to keep
 """
 
-from dataclasses import dataclass
-
-from nanoproof.common.config import Parser, add_flags, change, check, from_args, group, opt, validate
+from nanoproof.common.config import Parser, add_flags, change, check, from_args, group, opt, validated
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.option_groups import MonitorAddress
 from nanoproof.common.run_dir import home, resolve_run_dir
@@ -14,7 +12,7 @@ from nanoproof.monitor.runs import RunList, is_run
 from nanoproof.monitor.server import give_back_memory, start_monitor
 
 
-@dataclass(frozen=True)
+@validated("monitor")
 class MonitorOptions:
     """Monitor."""
 
@@ -31,7 +29,6 @@ class MonitorOptions:
     export: ExportOptions = group(ExportOptions)
 
     def __post_init__(self) -> None:
-        validate(self, "monitor")
         check(
             self.address.port is not None, "--port none: this command is the monitor; give a port, or 0 for a free one"
         )

@@ -231,7 +231,7 @@ class EvaluationStore:
                 "total": key[3],
                 "theorem_set": tail.as_text(settings.get("theorem_set")),
                 "lean": tail.as_text(settings.get("lean")),
-                "points": sorted(points, key=_step_and_time)[-MAX_POINTS:],
+                "points": sorted(points, key=lambda point: (point["step"] or 0, point["time"] or 0.0))[-MAX_POINTS:],
                 "solvers": None,
             }
             self._benchmarks.append(benchmark)
@@ -325,8 +325,7 @@ class EvaluationStore:
             data = load_tree(file) or {}
             theorem = tail.as_dict(data.get("theorem"))
             if (theorem.get("dataset"), theorem.get("id")) == (result["dataset"], result["id"]):
-                tree: dict[str, Any] = data["tree"]
-                return tree
+                return data["tree"]
         return None
 
     def diff(self, a: str, b: str, other: "EvaluationStore | None" = None) -> schema.EvaluationDiff | None:
@@ -456,10 +455,6 @@ def counted(count: int, noun: str) -> str:
 
 def _time_of_row(row: schema.EvaluationRow) -> tuple[float, int, str]:
     return row["time"] or 0.0, row["step"] or 0, row["name"]
-
-
-def _step_and_time(point: schema.EvaluationPoint) -> tuple[int, float]:
-    return point["step"] or 0, point["time"] or 0.0
 
 
 def _result_files(path: Path) -> list[Path]:

@@ -19,7 +19,7 @@ from urllib.parse import quote, urlencode
 from werkzeug.test import Client
 
 from nanoproof.common.config import opt
-from nanoproof.common.errors import UserError
+from nanoproof.common.errors import UserError, cannot
 from nanoproof.common.files import atomic_write_text
 from nanoproof.monitor.app import create_app
 from nanoproof.monitor.evaluations import counted
@@ -87,10 +87,8 @@ def _write(path: Path, options: ExportOptions, evaluations: Sequence[Path] = ())
         overview["run"] = Path(os.path.commonpath(evaluations)).name
     page = standalone_page(f"{overview['title'] or overview['run']} · nanoproof", data)
     file = Path(options.out)
-    try:
+    with cannot(f"write --out {file}"):
         atomic_write_text(file, page)
-    except OSError as error:
-        raise UserError(f"cannot write --out {file}: {error.strerror}") from error
     return f"{file}: {len(page) / 1e6:.1f} MB, {contents(data['answers'])}"
 
 

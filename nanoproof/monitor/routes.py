@@ -3,7 +3,7 @@
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -149,6 +149,13 @@ class CurrentRun:
         reader.refresh()
         return reader
 
+    def locked(self, read: Callable[[RunReader], Any]) -> Response:
+        """Answer with what is read of the run, which does not change meanwhile."""
+        reader = self.reader
+        with reader.lock:
+            data = read(reader)
+        return json_response(data)
+
     @property
     def updates(self) -> UpdateStream:
         """The live updates. Raises NoRun, NoSuchRun."""
@@ -182,10 +189,7 @@ def run_routes(current: CurrentRun) -> Blueprint:
 
     @routes.get("/api/run")
     def run() -> Response:
-        reader = current.reader
-        with reader.lock:
-            data = reader.run_info()
-        return json_response(data)
+        return current.locked(lambda reader: reader.run_info())
 
     @routes.get("/api/note")
     def note() -> Response:
@@ -216,27 +220,19 @@ def run_routes(current: CurrentRun) -> Blueprint:
 
     @routes.get("/api/overview")
     def overview() -> Response:
-        reader = current.reader
-        with reader.lock:
-            data = reader.overview()
-        return json_response(data)
+        return current.locked(lambda reader: reader.overview())
 
     @routes.get("/api/series")
     def series() -> Response:
-        reader, most = current.reader, int_param("max_points", 600, 2, MAX_POINTS)
+        most = int_param("max_points", 600, 2, MAX_POINTS)
         text, names = text_param("names"), None
         if text is not None:
             names = list(filter(None, text.split(",")))[:MAX_NAMES]
-        with reader.lock:
-            data = reader.metrics.series(names, most, reader.full_step())
-        return json_response(data)
+        return current.locked(lambda reader: reader.metrics.series(names, most, reader.full_step()))
 
     @routes.get("/api/actors")
     def actors() -> Response:
-        reader = current.reader
-        with reader.lock:
-            data = reader.actors()
-        return json_response(data)
+        return current.locked(lambda reader: reader.actors())
 
     @routes.get("/api/actors/<int:rank>/<int:actor>/tree")
     def search(rank: int, actor: int) -> Response:
@@ -329,10 +325,7 @@ def model_routes(current: CurrentRun) -> Blueprint:
 
     @routes.get("/api/calibration")
     def calibration() -> Response:
-        reader = current.reader
-        with reader.lock:
-            data = reader.calibration.summary()
-        return json_response(data)
+        return current.locked(lambda reader: reader.calibration.summary())
 
     @routes.get("/api/timeline")
     def timeline() -> Response:

@@ -157,17 +157,13 @@ class UpdateStream:
         self._changed = threading.Condition()
         self._recent: deque[tuple[int, bytes]] = deque(maxlen=_MAX_RECENT)
         self._number = 0
-        self._viewers = 0
+        self.viewers = 0
+        """Number of connected viewers."""
         self._watch: FileWatch | None = None
         self._positions: dict[str, int] = {}
         """Positions after the last message that was handed out."""
         self._last_status = b""
         self._closed = False
-
-    @property
-    def viewers(self) -> int:
-        """Number of connected viewers."""
-        return self._viewers
 
     def close(self) -> None:
         """End all streams."""
@@ -178,7 +174,7 @@ class UpdateStream:
     def subscribe(self, last_id: str, gone: Callable[[], bool] = lambda: False) -> Iterator[bytes] | None:
         """Return the messages from now on, after those since `last_id`; None if there are too many viewers."""
         with self._changed:
-            if self._viewers >= MAX_VIEWERS or self._closed:
+            if self.viewers >= MAX_VIEWERS or self._closed:
                 return None
             return self._messages(last_id, gone)
 
@@ -189,7 +185,7 @@ class UpdateStream:
                 self._watch = FileWatch(self._reader.path)
                 self._positions = self._watch.positions
                 threading.Thread(target=self._run, name="monitor-stream", daemon=True).start()
-            self._viewers += 1
+            self.viewers += 1
             return self._positions, self._number, self._last_status
 
     def _messages(self, last_id: str, gone: Callable[[], bool]) -> Iterator[bytes]:
@@ -218,7 +214,7 @@ class UpdateStream:
                     yield b"".join(new) or b": awake\n\n"
         finally:
             with self._changed:
-                self._viewers -= 1
+                self.viewers -= 1
                 self._changed.notify_all()
 
     def _catch_up(self, last_id: str, positions: dict[str, int]) -> Iterator[bytes]:
@@ -243,13 +239,13 @@ class UpdateStream:
                     self._recent.append((self._number, text))
                 self._positions = {} if self._watch is None else self._watch.positions
                 self._changed.notify_all()
-                if self._viewers == 0 or self._closed:
+                if self.viewers == 0 or self._closed:
                     self._watch = None
                     self._last_status = b""
                     return
                 # Messages wake this thread too: it goes on waiting for the rest of the second.
                 deadline = started + TICK_SECONDS
-                while (left := deadline - time.monotonic()) > 0 and not self._closed and self._viewers:
+                while (left := deadline - time.monotonic()) > 0 and not self._closed and self.viewers:
                     self._changed.wait(left)
 
     def _tick(self) -> list[bytes]:

@@ -120,8 +120,11 @@ def _ranked(tactics: Sequence[str], options: RetrieveOptions, learned: int) -> l
     """Give tactics their log-probabilities by rank; what may not be tried is left out."""
     # As the network learns such steps itself, theirs is the better judgement of where they belong.
     best = options.step_logprob - learned * options.step_decay
-    allowed = [tactic for tactic in tactics if banned_reason(tactic) is None]
-    return [(tactic, best - math.log(rank)) for rank, tactic in enumerate(allowed, start=1)]
+    ranked: list[tuple[str, float]] = []
+    for tactic in tactics:
+        if banned_reason(tactic) is None:
+            ranked.append((tactic, best - math.log(len(ranked) + 1)))
+    return ranked
 
 
 def with_added_tactics(

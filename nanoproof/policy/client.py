@@ -3,9 +3,9 @@
 import os
 import time
 from collections.abc import Sequence
-from types import TracebackType
 from typing import Any
 
+from nanoproof.common.process import Closing
 from nanoproof.common.web.http_client import Address, HttpClient, read_address
 from nanoproof.policy import protocol
 from nanoproof.search import policy
@@ -26,7 +26,7 @@ class _Client(HttpClient):
     kept_connections = 1024  # an actor asks from each of its threads
 
 
-class RemotePolicy:
+class RemotePolicy(Closing):
     """A policy server as a `Policy`. Safe for many threads, which share kept-alive connections.
 
     Retries are safe, as the same state, seed and sampling have the same answer: so requests are repeated when a
@@ -63,14 +63,6 @@ class RemotePolicy:
         self._client = _Client(where, token, connect_seconds)
         self.step: int | None = None
         """The step of the weights that answered last, as far as the server tells."""
-
-    def __enter__(self) -> "RemotePolicy":
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Close the idle connections."""

@@ -34,7 +34,7 @@ from nanoproof.search.policy import Policy, PolicyTeam
 if TYPE_CHECKING:
     from nanoproof.common.distributed import DistInfo
     from nanoproof.model.gpt import GPTConfig
-    from nanoproof.policy.models import Network, Premises
+    from nanoproof.policy.models import Network
 
 
 SOLVERS = ("rfl", "assumption", "contradiction", "decide", "simp", "simp at *", "omega", "grind")
@@ -98,7 +98,20 @@ def open_policy(
             from nanoproof.policy.models import Premises
 
             premises = Premises(retriever, retrieving)
-    with _open_policy(name, network, sampling, solvers, server, token, limits, spec, texts, dist, premises) as policy:
+    policy: Policy
+    with ExitStack() as stack:
+        if server is not None:
+            remote = stack.enter_context(RemotePolicy(server, token, sampling))
+            _check_limits(remote, sampling)
+            policy = remote
+        elif name == "uniform":
+            policy = UniformPolicy()
+        elif name == "solver-only":
+            policy = SolverOnlyPolicy(solvers)
+        else:
+            from nanoproof.policy.models import open_model_policy
+
+            policy = stack.enter_context(open_model_policy(network, sampling, limits, spec, texts, dist, premises))
         # In this order: added tactics come last, with log-probabilities of their own, which nothing weighs.
         # Baselines keep their order, whatever the environment names.
         if texts.progress.source is not None and (server is not None or name == "model"):
@@ -107,34 +120,6 @@ def open_policy(
 
             policy = open_weighing(policy, texts.progress)
         yield with_added_tactics(policy, retrieving, retriever)
-
-
-@contextmanager
-def _open_policy(
-    name: PolicyName,
-    network: "Network | None",
-    sampling: SamplingConfig,
-    solvers: Sequence[str],
-    server: str | None,
-    token: str | None,
-    limits: EngineLimits | None,
-    spec: str | None,
-    texts: TextModelOptions,
-    dist: "DistInfo | None",
-    premises: "Premises | None",
-) -> Iterator[Policy]:
-    """Open a policy as `open_policy` does, without steps remaining and added tactics."""
-    if server is not None:
-        with RemotePolicy(server, token, sampling) as remote:
-            _check_limits(remote, sampling)
-            yield remote
-    elif name != "model":
-        yield UniformPolicy() if name == "uniform" else SolverOnlyPolicy(solvers)
-    else:
-        from nanoproof.policy.models import open_model_policy
-
-        with open_model_policy(network, sampling, limits, spec, texts, dist, premises) as policy:
-            yield policy
 
 
 STEPS_OF_SMALL = 12

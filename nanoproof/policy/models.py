@@ -22,7 +22,7 @@ from nanoproof.model.checkpoint import load_model
 from nanoproof.model.gpt import GPT
 from nanoproof.model.tokenizer import Tokenizer
 from nanoproof.policy.policy_options import OWN_FORMAT, PolicyName, TextModelOptions
-from nanoproof.policy.prompt_formats import PromptFormat, known_format
+from nanoproof.policy.prompt_formats import FORMATS, PromptFormat, known_format
 from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.policy.tactic_policy import TacticPolicy
 from nanoproof.policy.text_policy import (
@@ -189,29 +189,25 @@ def open_model_policy(
 
     Raises UserError for a model that cannot be opened or asked, or if `sampling` is beyond its limits.
     """
-    if network is not None and (spec is None or texts.format_for(spec).name == OWN_FORMAT):
+    how = FORMATS[OWN_FORMAT]
+    if spec is not None:
+        how = texts.format_for(spec)
+    if premises is not None and not how.takes_premises:
+        raise UserError(f"--retrieve: prompts of the format {how.name} have no place for premises")
+    if network is not None and how.name == OWN_FORMAT:
         with model_policy(*network, sampling, limits) as policy:
-            helped = _with_premises(policy, premises)
             if texts.value_model is None:
-                yield helped
+                yield policy
             else:
                 assert dist is not None, "a value model needs a device"
                 with open_values(texts, dist) as values:
                     assert values is not None
-                    yield ValuedPolicy(helped, values)
+                    yield ValuedPolicy(policy, values)
     else:
         assert spec is not None and dist is not None, "a model needs a SPEC and a device"
-        if premises is not None:
-            how = texts.format_for(spec)
-            if not how.takes_premises:
-                raise UserError(f"--retrieve: prompts of the format {how.name} have no place for premises")
         with open_text_policy(spec, sampling, texts, dist, network, limits=limits) as text_policy:
-            yield _with_premises(text_policy, premises)
-
-
-def _with_premises(policy: TacticPolicy | TextPolicy, premises: Premises | None) -> Policy:
-    """Give a policy premises, where that was asked for."""
-    if premises is None:
-        return policy
-    options = premises.options
-    return RetrievingPolicy(policy, premises.retriever, options.retrieve_tokens, count=options.retrieve)
+            if premises is None:
+                yield text_policy
+            else:
+                options = premises.options
+                yield RetrievingPolicy(text_policy, premises.retriever, options.retrieve_tokens, count=options.retrieve)

@@ -1,11 +1,10 @@
 """Options of who suggests tactics. Nothing here needs torch, which takes a second or two to import."""
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from nanoproof.common.config import check, group, opt, validate
+from nanoproof.common.config import check, group, opt, validated
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import file_sha256
 from nanoproof.common.option_groups import CheckpointOption, DeviceOption, PolicyServerOptions
@@ -35,7 +34,7 @@ MAX_LENGTH = 512
 WEIGHTS_FILES = ("model.safetensors", "pytorch_model.bin")
 
 
-@dataclass(frozen=True)
+@validated("progress")
 class ProgressOptions:
     """Steps remaining."""
 
@@ -51,9 +50,6 @@ class ProgressOptions:
         min=0,
         constant=True,
     )
-
-    def __post_init__(self) -> None:
-        validate(self, "progress")
 
     @property
     def source(self) -> str | None:
@@ -80,7 +76,7 @@ def _identity(source: str) -> str:
     return source
 
 
-@dataclass(frozen=True)
+@validated("model")
 class TextModelOptions:
     """Models of others."""
 
@@ -105,7 +101,6 @@ class TextModelOptions:
     progress: ProgressOptions = group(ProgressOptions)
 
     def __post_init__(self) -> None:
-        validate(self, "model")
         if self.prompt_format is not None and self.prompt_format not in formats_of("proof"):
             find_format(self.prompt_format, "tactic")
 
@@ -166,7 +161,7 @@ class TextModelOptions:
         return settings or None
 
 
-@dataclass(frozen=True)
+@validated("policy")
 class PolicyOptions:
     """Policy."""
 
@@ -178,7 +173,6 @@ class PolicyOptions:
     retrieving: RetrieveOptions = group(RetrieveOptions, without=("step_decay",))
 
     def __post_init__(self) -> None:
-        validate(self, "policy")
         if self.retrieving.retrieve:
             check(self.server.server is None, "--retrieve works on a model in this process, not on a --policy-server")
             check(self.name == "model", f"--retrieve has no use for --policy {self.name}")

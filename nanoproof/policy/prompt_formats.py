@@ -80,7 +80,7 @@ class PromptFormat:
 
 
 def _own(state: str, premises: Sequence[str]) -> str:
-    return f"{prefix_text(before_state(premises, state))}<|tactic|>"
+    return f"{prefix_text(state)}<|tactic|>"
 
 
 def _bfs_prover(state: str, premises: Sequence[str]) -> str:

@@ -1,12 +1,11 @@
 """Sampling options, options of the policy server, and the JSON between server and client. Nothing here needs torch."""
 
 import dataclasses
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import BaseModel, ConfigDict, NonNegativeInt, PositiveInt, ValidationError, model_validator
 
-from nanoproof.common.config import check, opt, validate
+from nanoproof.common.config import check, opt, validated
 from nanoproof.common.errors import first_problem
 from nanoproof.common.web.http_client import on_loopback
 from nanoproof.model.tokenizer import NUM_VALUE_BINS
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 # -- Sampling --------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@validated("sampling")
 class SamplingConfig:
     """Sampling of tactics."""
 
@@ -40,9 +39,6 @@ class SamplingConfig:
         max=1,
         advanced=True,
     )
-
-    def __post_init__(self) -> None:
-        validate(self, "sampling")
 
     def options(self) -> "SamplingOptions":
         """Return the options of the engine that these stand for."""
@@ -66,7 +62,7 @@ TOKEN_VARIABLE = "NANOPROOF_POLICY_TOKEN"
 _LEVELS = ("debug", "info", "warning", "error")
 
 
-@dataclass(frozen=True)
+@validated("inference")
 class ServiceOptions:
     """Policy server"""
 
@@ -94,7 +90,6 @@ class ServiceOptions:
     log_level: str = opt("warning", "Which messages go to standard error.", choices=_LEVELS)
 
     def __post_init__(self) -> None:
-        validate(self, "inference")
         check(
             self.max_states <= self.max_open_states,
             f"inference.max_states must be <= inference.max_open_states, "

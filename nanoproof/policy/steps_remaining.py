@@ -60,10 +60,6 @@ class Scorer:
         self.max_length = room_of(self._model, self._tokenizer)
         self._lock = threading.Lock()
 
-    def predict(self, goal: str, tactic: str, prefix: str | None = None) -> float:
-        """Return how many tactics the goal needs after this one, 0 or more."""
-        return self.steps_remaining(goal, [tactic], prefix)[0]
-
     @torch.inference_mode()
     def steps_remaining(self, goal: str, tactics: Sequence[str], prefix: str | None = None) -> list[float]:
         """Return a number for each tactic, 0 or more. Raises UserError where the model's output is not finite."""

@@ -6,19 +6,17 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from types import TracebackType
 from typing import Any, NamedTuple
 
 from nanoproof.common.errors import UserError
+from nanoproof.common.process import Closing
 from nanoproof.inference.engine import Engine
 from nanoproof.inference.sampling import Completion
 from nanoproof.inference.worker import EngineWorker, PendingCompletion, WorkerStats, compute_here
 from nanoproof.lean.forbidden import banned_reason
 from nanoproof.model.tokenizer import Tokenizer
-from nanoproof.policy.prompt import before_state, prompt_tokens
+from nanoproof.policy.prompt import prompt_tokens
 from nanoproof.policy.protocol import SamplingConfig
-from nanoproof.retrieval.corpus import CorpusPremise
-from nanoproof.retrieval.premises import fitting
 from nanoproof.search.policy import BadState, Suggestion
 
 # -- From samples to distinct tactics --------------------------------------------------------------------------------
@@ -81,8 +79,6 @@ def log_sum(logprobs: Sequence[float]) -> float:
 # -- The policy ------------------------------------------------------------------------------------------------------
 
 MAX_PROMPT_TOKENS = 512
-_AROUND = 4
-"""Tokens of a prompt beside state and premises: BOS, a line break, the marker, and one to spare."""
 _MIN_SEED, _MAX_SEED = -(2**63), 2**64 - 1
 """The range of seeds that torch's generators take."""
 
@@ -97,7 +93,7 @@ class PolicyLoad(NamedTuple):
     waiting: int
 
 
-class TacticPolicy:
+class TacticPolicy(Closing):
     """The model as a policy for any number of threads, whose states one worker batches.
 
     A state joins the batch that is being decoded at once and is answered when its own samples are done. What is drawn
@@ -109,17 +105,11 @@ class TacticPolicy:
         self.engine = engine
         self.sampling = sampling or SamplingConfig()
         self.check_sampling(self.sampling)
-        self._counts = PolicyCounts()
+        self.counts = PolicyCounts()
+        """Samples so far, by what became of them."""
         self._counting = threading.Lock()
-        self._worker = EngineWorker(engine, lambda: compute_here(engine.model.device, threads))
-
-    def __enter__(self) -> "TacticPolicy":
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
+        self.worker = EngineWorker(engine, lambda: compute_here(engine.model.device, threads))
+        """What drives the engine: whoever else has texts for this network shares its batches."""
 
     def suggest(
         self,
@@ -152,57 +142,38 @@ class TacticPolicy:
         pending: list[PendingCompletion] = []
         try:
             for prompt, seed in zip(prompts, seeds):
-                pending.append(self._worker.submit(prompt, sampling.options(), seed))
+                pending.append(self.worker.submit(prompt, sampling.options(), seed))
             return [self._answer(completion, deadline, cancelled) for completion in pending]
         except BaseException:
             # Nobody waits for the others any more; their rows in the batch are for other callers.
             for completion in pending:
-                self._worker.cancel(completion)
+                self.worker.cancel(completion)
             raise
-
-    def suggest_with(
-        self, state_text: str, premises: Sequence[CorpusPremise], budget: int, seed: int = 0
-    ) -> Suggestion:
-        """Suggest as `suggest` does, with premises (the best first) before the state where they fit into a budget.
-
-        The network should have been finetuned with premises (`sft --retriever`).
-        """
-        room = min(budget, self._max_prompt_tokens(self.sampling) - _AROUND)
-        try:
-            texts = fitting(premises, state_text, room, lambda text: len(self.engine.tokenizer.encode(text)))
-        except UserError as error:
-            raise BadState(str(error)) from error
-        return self.suggest(before_state(texts, state_text), seed)
 
     def pause(self, release: bool = False) -> None:
         """Start no more states (the model is about to change); returns when none is active.
 
         With `release` the memory for keys and values is free until `resume`.
         """
-        self._worker.pause(release)
+        self.worker.pause(release)
 
     def resume(self) -> None:
         """Continue, with the model's present weights."""
-        self._worker.resume()
+        self.worker.resume()
 
     def renew(self) -> None:
         """Take the model's present weights between two steps, without a pause: what is being decoded begins again.
 
         For an engine with weights of its own; returns once it has them.
         """
-        self._worker.renew()
+        self.worker.renew()
 
     def close(self, drain_seconds: float = 0.0) -> None:
         """End the worker; threads that still wait after `drain_seconds` get PolicyClosed."""
         deadline = time.monotonic() + drain_seconds
         while self.num_open and time.monotonic() < deadline:
             time.sleep(0.02)
-        self._worker.close()
-
-    @property
-    def worker(self) -> EngineWorker:
-        """What drives the engine: whoever else has texts for this network shares its batches."""
-        return self._worker
+        self.worker.close()
 
     @property
     def max_tactic_tokens(self) -> int:
@@ -214,19 +185,14 @@ class TacticPolicy:
         self._max_prompt_tokens(sampling)
 
     @property
-    def counts(self) -> PolicyCounts:
-        """Samples so far, by what became of them."""
-        return self._counts
-
-    @property
     def stats(self) -> WorkerStats:
         """States so far, by what became of them, and the steps of the engine."""
-        return self._worker.stats
+        return self.worker.stats
 
     @property
     def num_open(self) -> int:
         """Number of states without answer yet."""
-        return self._worker.num_open
+        return self.worker.num_open
 
     def report(self) -> dict[str, dict[str, Any]]:
         """Report what the engine did (`engine`) and how it is set up, with reasons (`decisions`)."""
@@ -234,7 +200,7 @@ class TacticPolicy:
 
     def load(self) -> PolicyLoad:
         """Report how busy the model is now; cheap, and safe from any thread."""
-        stats, active = self._worker.stats, self.engine.num_active
+        stats, active = self.worker.stats, self.engine.num_active
         waiting = max(0, self.num_open - active)  # a state may begin between the two readings
         return PolicyLoad(stats.steps, stats.busy_seconds, self.engine.num_rows, active, waiting)
 
@@ -263,7 +229,7 @@ class TacticPolicy:
         self, completion: PendingCompletion, deadline: float | None, cancelled: Callable[[], bool] | None
     ) -> Suggestion:
         """Wait for a completion and decode it, on the caller's thread."""
-        suggestion, counts = merge(self.engine.tokenizer, self._worker.result(completion, deadline, cancelled))
+        suggestion, counts = merge(self.engine.tokenizer, self.worker.result(completion, deadline, cancelled))
         with self._counting:
-            self._counts += counts
+            self.counts += counts
         return suggestion

@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotYet
 from dataclasses import dataclass, replace
-from types import TracebackType
 from typing import Any, Protocol
 
+from nanoproof.common.process import Closing
 from nanoproof.inference.language_model import (
     GenerationOptions,
     LanguageModel,
@@ -104,21 +104,11 @@ class ValuedPolicy:
         return ValuedPolicy(policy_for(self._policy, theorem), self._values)
 
 
-class TakesPremises(Protocol):
-    """A policy that can be given premises for a state."""
-
-    def suggest_with(
-        self, state_text: str, premises: Sequence[CorpusPremise], budget: int, seed: int = 0
-    ) -> Suggestion:
-        """Suggest tactics for a state with premises, the best first, so far as they fit into a budget of tokens."""
-        ...
-
-
 class RetrievingPolicy:
     """A policy that is given the premises which a retriever finds for each state."""
 
     def __init__(
-        self, policy: TakesPremises, retriever: Retriever, budget: int, theorem: str = "", count: int | None = None
+        self, policy: "TextPolicy", retriever: Retriever, budget: int, theorem: str = "", count: int | None = None
     ) -> None:
         """`budget` is that of `--retrieve-tokens`; `theorem`, by its name, decides which premises may be used.
 
@@ -182,7 +172,7 @@ def _is_new(logprob: float, tokenizations: Sequence[float]) -> bool:
     return all(abs(logprob - other) > SAME_LOGPROB for other in tokenizations)
 
 
-class TextPolicy:
+class TextPolicy(Closing):
     """A language model as a policy, for any number of threads; what is drawn is the model's affair.
 
     `first_token_occurrences_cap` of the sampling options does not count: samples are independent.
@@ -201,18 +191,11 @@ class TextPolicy:
         self.model, self.format, self.values = model, how, values
         self.sampling = sampling or SamplingConfig()
         self._lock = threading.Lock()
-        self._counts, self._stats = PolicyCounts(), WorkerStats()
-        self._open = 0
+        self.counts, self.stats = PolicyCounts(), WorkerStats()
+        self.num_open = 0
+        """Number of states without answer yet."""
         # As many as a server lets requests in (`max_requests`): each only waits for the model.
         self._threads = ThreadPoolExecutor(max_workers=512, thread_name_prefix="text-policy")
-
-    def __enter__(self) -> "TextPolicy":
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def suggest(self, state_text: str, seed: int = 0) -> Suggestion:
         """Suggest distinct tactics for a state, and its value; blocks. Raises PolicyError."""
@@ -297,7 +280,7 @@ class TextPolicy:
             self._count(-len(states), answered, time.perf_counter() - began)
         with self._lock:
             for _, counts in merged:
-                self._counts += counts
+                self.counts += counts
         suggestions = []
         for (suggestion, _), value in zip(merged, values, strict=True):
             tactics_left = max(1.0, value.tactics)
@@ -326,9 +309,9 @@ class TextPolicy:
     def _count(self, more: int, answered: int = 0, seconds: float = 0.0) -> None:
         """Count `more` states that begin, or, where it is negative, that end; `answered` of these have an answer."""
         with self._lock:
-            self._open += more
-            old, ended = self._stats, -min(0, more)
-            self._stats = replace(
+            self.num_open += more
+            old, ended = self.stats, -min(0, more)
+            self.stats = replace(
                 old,
                 asked=old.asked + max(0, more),
                 answered=old.answered + answered,
@@ -348,21 +331,6 @@ class TextPolicy:
         """Raise ValueError for options that the model can never heed."""
         if sampling.max_gen_tokens > LONGEST_TACTIC:
             raise ValueError(f"sampling.max_gen_tokens must be <= {LONGEST_TACTIC}, got {sampling.max_gen_tokens}")
-
-    @property
-    def counts(self) -> PolicyCounts:
-        """Samples so far, by what became of them."""
-        return self._counts
-
-    @property
-    def stats(self) -> WorkerStats:
-        """States so far, by what became of them, requests to the model (`steps`), and seconds that these took."""
-        return self._stats
-
-    @property
-    def num_open(self) -> int:
-        """Number of states without answer yet."""
-        return self._open
 
     def report(self) -> dict[str, dict[str, Any]]:
         """Report how the model is asked (`decisions`); of its insides (`engine`) nothing is known."""

@@ -210,14 +210,10 @@ class IndexReader:
 
     def __init__(self, run_path: Path, rank: int) -> None:
         self._log, self._index = attempts_file(run_path, rank), index_file(run_path, rank)
-        self._covered = self._position = 0
+        self.covered = self._position = 0
+        """Bytes of the log whose attempts `poll` has returned."""
         self.resets = 0
         """How often the log was found to be another one than before, so that all was read anew."""
-
-    @property
-    def covered(self) -> int:
-        """Bytes of the log whose attempts `poll` has returned."""
-        return self._covered
 
     @property
     def size(self) -> int:
@@ -230,9 +226,9 @@ class IndexReader:
         Who gets none and finds `covered` short of `size` has met a line that is not written to its end.
         """
         size = self.size
-        if size < self._covered:  # the run was made anew in the same place: the log only ever grows
+        if size < self.covered:  # the run was made anew in the same place: the log only ever grows
             self.resets += 1
-            self._covered = self._position = 0
+            self.covered = self._position = 0
         elif _size(self._index) < self._position:  # a resumed run has made its index anew
             self._position = 0
         entries: list[IndexEntry] = []
@@ -242,26 +238,26 @@ class IndexReader:
             self._position = at + len(line)
             budget -= len(line)
             # Damaged, or of what was read from the log itself while the index was behind.
-            if entry is None or entry.at < self._covered:
+            if entry is None or entry.at < self.covered:
                 continue
             if entry.at + entry.size > size:  # of another log
                 break
-            if entry.at > self._covered:  # attempts between this one and the last have no line in the index
-                entries += self._scan(entry.at - self._covered)
-                budget -= entry.at - self._covered
-            if entry.at == self._covered:
+            if entry.at > self.covered:  # attempts between this one and the last have no line in the index
+                entries += self._scan(entry.at - self.covered)
+                budget -= entry.at - self.covered
+            if entry.at == self.covered:
                 entries.append(entry)
-                self._covered = entry.at + entry.size
+                self.covered = entry.at + entry.size
         # Only behind the last line of the index: listing a log by its index takes a sixth of the time of listing it by
         # its records (experiments.md, logs, indexes and sampled trees).
-        if budget > 0 and self._covered < size and self._position >= _last_line_end(self._index):
-            entries += self._scan(min(budget, size - self._covered))
+        if budget > 0 and self.covered < size and self._position >= _last_line_end(self._index):
+            entries += self._scan(min(budget, size - self.covered))
         return entries
 
     def _scan(self, max_bytes: float) -> list[IndexEntry]:
         entries = []
-        for entry, end in scan(self._log, self._covered, max_bytes):
-            self._covered = end
+        for entry, end in scan(self._log, self.covered, max_bytes):
+            self.covered = end
             if entry is not None:
                 entries.append(entry)
         return entries

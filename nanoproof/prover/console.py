@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from nanoproof.common.errors import UserError
+from nanoproof.common.errors import UserError, cannot
 from nanoproof.common.files import atomic_write_text
 from nanoproof.common.terminal import shorten, table
 from nanoproof.lean.types import Branch, LeanError, LeanSession, TacticApplied, TacticFailed, Theorem
@@ -268,10 +268,8 @@ class Console:
             raise UserError(":export needs the name of a file")
         if not self.proved:
             raise UserError("nothing has been proved yet")
-        try:
+        with cannot(f"write {rest}"):
             atomic_write_text(Path(rest), "\n\n".join(self.proved) + "\n")
-        except OSError as error:
-            raise UserError(f"cannot write {rest}: {error.strerror}") from error
         return f"wrote {rest}"
 
     def _raw(self, rest: str) -> str:

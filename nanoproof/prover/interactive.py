@@ -11,8 +11,9 @@ from pathlib import Path
 from types import FrameType
 from typing import Protocol, TextIO
 
-from nanoproof.common.errors import UserError
+from nanoproof.common.errors import UserError, cannot
 from nanoproof.common.files import atomic_write_text
+from nanoproof.common.process import Closing
 from nanoproof.common.terminal import Paint, print_lines, shorten, use_color
 from nanoproof.lean.types import LeanCalls, Theorem
 from nanoproof.prover.attempt import Attempt
@@ -30,7 +31,7 @@ _PLAIN_SECONDS = 10.0
 _FALLBACK_WIDTH = 100
 
 
-class LiveView(AttemptObserver):
+class LiveView(Closing, AttemptObserver):
     """Shows a search of at most `num_simulations`; `update` is cheap and may be called before every simulation."""
 
     def __init__(self, num_simulations: int, stream: TextIO | None = None) -> None:
@@ -88,12 +89,6 @@ class LiveView(AttemptObserver):
         self._stream.write(up + "\x1b[J" + "".join(line + "\n" for line in styled))
         self._stream.flush()
         self._drawn = len(lines)
-
-    def __enter__(self) -> "LiveView":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 def best_line(root: Node) -> str:
@@ -243,10 +238,8 @@ def describe_effort(attempt: Attempt) -> str:
 
 def write(path: str, text: str, option: str) -> None:
     """Write a file; raises UserError that names the option if that is not possible."""
-    try:
+    with cannot(f"write {option} {path}"):
         atomic_write_text(Path(path), text)
-    except OSError as error:
-        raise UserError(f"cannot write {option} {path}: {error.strerror}") from error
 
 
 def _outcome(attempt: Attempt) -> str:

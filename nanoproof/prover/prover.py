@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from nanoproof.common.config import opt, validate
+from nanoproof.common.config import opt, validated
 from nanoproof.lean.source import negate
 from nanoproof.lean.types import (
     Branch,
@@ -137,7 +137,7 @@ class InstrumentedPolicy:
 # -- The prover ------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@validated("prover")
 class ProverOptions:
     """Prover"""
 
@@ -147,9 +147,6 @@ class ProverOptions:
         0.0, "Fraction of attempts that try to prove the negated statement.", min=0, max=1, advanced=True
     )
     keep_tree: bool = opt(True, "Store the search tree with each attempt.", advanced=True)
-
-    def __post_init__(self) -> None:
-        validate(self, "prover")
 
 
 class Prover:

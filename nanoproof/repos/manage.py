@@ -12,12 +12,12 @@ import json
 import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from nanoproof.common.config import Parser, add_flags, from_args, group, opt, validate
-from nanoproof.common.errors import UserError
+from nanoproof.common.config import Parser, add_flags, from_args, group, opt, validated
+from nanoproof.common.errors import UserError, cannot
 from nanoproof.common.files import atomic_write, atomic_write_text, json_line, remove_tree
 from nanoproof.common.git import GitError, git
 from nanoproof.common.hub import push_folder
@@ -51,15 +51,12 @@ SHOWN = 20
 NO_REPOSITORIES = "no repositories yet: python -m nanoproof.repos add PATH_OR_URL"
 
 
-@dataclass(frozen=True)
+@validated("add")
 class AddOptions:
     """Tracing"""
 
     lean: LeanOptions = group(LeanOptions, "lean-")
     lean_processes: int = opt(2, "Processes of the embedded server, if no --lean-servers are named.", min=1)
-
-    def __post_init__(self) -> None:
-        validate(self, "add")
 
 
 Trace = Callable[[Path, Path, AddOptions], Iterable[TracedFile]]
@@ -355,10 +352,8 @@ def _pushed(target: str, out: Path, kind: str, repositories: Sequence[Repository
     if files is None:
         # By name: the folder may hold other things, which nobody asked to publish.
         files = [CORPUS, TRACED_FILES, METADATA, *(f"{name}/*" for name in STRATEGIES)]
-    try:
+    with cannot(f"write {out / 'README.md'}"):
         atomic_write_text(out / "README.md", data_card(target, kind, repositories))
-    except OSError as error:
-        raise UserError(f"cannot write {out / 'README.md'}: {error.strerror}") from error
     message = f"nanoproof: {len(repositories)} traced"
     commit = push_folder(target, out, [*files, "README.md"], "dataset", private, message)
     return f"pushed to {target}, commit {commit[:12]}"

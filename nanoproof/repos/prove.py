@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from nanoproof.actors.fleet import Fleet, FleetOptions, follow_lean, open_fleet
-from nanoproof.common.config import add_flags, change, check, from_args, group, opt, validate
-from nanoproof.common.errors import UserError
+from nanoproof.common.config import add_flags, change, check, from_args, group, opt, validated
+from nanoproof.common.errors import UserError, cannot
 from nanoproof.common.files import atomic_write_json, atomic_write_text
 from nanoproof.common.process import interrupts
 from nanoproof.common.run_dir import RunLock, home
@@ -58,7 +58,7 @@ class SorryOptions:
     lean: FleetOptions = group(FleetOptions, without=("lean_lost_proofs",), lean_processes=change(default=4))
 
 
-@dataclass(frozen=True)
+@validated("prove")
 class ProveProjectOptions(SorryOptions):
     """Proving a project."""
 
@@ -77,7 +77,6 @@ class ProveProjectOptions(SorryOptions):
     )
 
     def __post_init__(self) -> None:
-        validate(self, "prove")
         check(not (self.write and self.branch is not None), "--write and --branch exclude each other")
 
 
@@ -302,12 +301,10 @@ def work(prover: ProjectProver, wanted: Callable[[Task], bool]) -> Exception | N
 
 
 def _open_ledger(folder: Path, stack: ExitStack) -> Ledger:
-    try:
+    with cannot(f"write to {folder}"):
         folder.mkdir(parents=True, exist_ok=True)
         stack.callback(RunLock(folder).release)
         ledger = Ledger(folder)
-    except OSError as error:
-        raise UserError(f"cannot write to {folder}: {error.strerror}") from error
     stack.callback(ledger.close)
     return ledger
 
@@ -380,13 +377,11 @@ def _write_conditional(project: Project, prover: ProjectProver, folder: Path) ->
     any more that its theorem is open. Who wants the reduction nevertheless can apply it.
     """
     path, changed = folder / "conditional.patch", prover.changed_conditionally
-    try:
+    with cannot(f"write {path}"):
         if not changed:
             path.unlink(missing_ok=True)
             return []
         atomic_write_text(path, _patch(project, changed))
-    except OSError as error:
-        raise UserError(f"cannot write {path}: {error.strerror}") from error
     return [f"patch with the proofs that rest on something open, which are in no other: {path}"]
 
 
@@ -484,11 +479,9 @@ def _report(
         "verdicts": judged,
         "written": list(written),
     }
-    try:
+    with cannot(f"write the report to {folder}"):
         atomic_write_json(folder / "report.json", data)
         atomic_write_text(folder / "report.html", report_page(data))
-    except OSError as error:
-        raise UserError(f"cannot write the report to {folder}: {error.strerror}") from error
 
 
 def _gap_record(prover: ProjectProver, task: Task) -> dict[str, Any]:

@@ -193,7 +193,7 @@ class ProjectProver:
                 parsed = LeanFile.parse(
                     file.written, before_text(imported, needed, self._opening(file)), path, dict(places)
                 )
-                if parsed.gaps and self._is_wanted(path):
+                if parsed.gaps and self.project.only in ("", path):
                     parsed = self._open(path, parsed, session)
                 imported[path] = parsed.imported()
                 places |= parsed.places
@@ -330,9 +330,6 @@ class ProjectProver:
         filler.file, filler.conditional = filler.file.without(filler.file.gaps), {}
 
     # -- files --
-
-    def _is_wanted(self, path: str) -> bool:
-        return not self.project.only or path == self.project.only
 
     def _open(self, path: str, parsed: LeanFile, session: LeanCalls) -> LeanFile:
         """Check a file and make its tasks; returns it with its `sorry`s read as Lean reads them."""

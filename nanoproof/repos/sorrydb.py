@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from nanoproof.actors.fleet import Fleet, FleetOptions, follow_lean
-from nanoproof.common.config import check, from_args, opt, validate
-from nanoproof.common.errors import UserError
+from nanoproof.common.config import check, from_args, opt, validated
+from nanoproof.common.errors import UserError, cannot
 from nanoproof.common.files import atomic_write_json, read_json, remove_tree
 from nanoproof.common.process import interrupts
 from nanoproof.common.run_dir import RunLock, home
@@ -45,7 +45,7 @@ _COMMIT = re.compile(r"[0-9a-fA-F]{7,64}")
 _VERSION = re.compile(r"(?:leanprover/lean4:)?v?")
 
 
-@dataclass(frozen=True)
+@validated("sorrydb")
 class SorryDBOptions(SorryOptions):
     """SorryDB."""
 
@@ -57,7 +57,6 @@ class SorryDBOptions(SorryOptions):
     )
 
     def __post_init__(self) -> None:
-        validate(self, "sorrydb")
         check(self.out is not None, "give --out FILE, for the proofs")
 
 
@@ -199,10 +198,8 @@ class _Run:
 
     def save(self) -> None:
         """Write what there is so far. Raises UserError if it cannot be written."""
-        try:
+        with cannot(f"write --out {self.options.out}"):
             atomic_write_json(Path(str(self.options.out)), [entry.to_json() for entry in self.entries])
-        except OSError as error:
-            raise UserError(f"cannot write --out {self.options.out}: {error.strerror}") from error
 
 
 def run(args: argparse.Namespace) -> int:
@@ -218,10 +215,8 @@ def run(args: argparse.Namespace) -> int:
     if options.report is not None:
         folder = Path(options.report)
     with ExitStack() as stack:
-        try:
+        with cannot(f"write to {folder}"):
             folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise UserError(f"cannot write to {folder}: {error.strerror}") from error
         stack.callback(RunLock(folder).release)
         groups = _groups(options.lean, [entry for entry in entries if not entry.reason])
         follow_lean(args)

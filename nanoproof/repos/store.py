@@ -27,8 +27,9 @@ from importlib import metadata as packages
 from pathlib import Path
 from typing import Any
 
-from nanoproof.common.errors import UserError
+from nanoproof.common.errors import UserError, cannot
 from nanoproof.common.files import MOST_NAME_BYTES, cut_name
+from nanoproof.common.process import Closing
 from nanoproof.common.run_dir import home
 from nanoproof.lean.lean_file import OpenPlace
 from nanoproof.repos.store_tables import (
@@ -75,7 +76,7 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-class Store:
+class Store(Closing):
     """The store in a SQLite file, created if it is missing; for use by any thread, and a context manager.
 
     Raises UserError for a file that is no store, one of a later version, and whatever SQLite cannot do (a full disk, a
@@ -85,10 +86,8 @@ class Store:
     def __init__(self, path: Path | None = None) -> None:
         self.path = default_path() if path is None else Path(path)
         self._lock = threading.RLock()
-        try:
+        with cannot(f"make the folder of the store {self.path}"):
             self.path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise UserError(f"cannot make the folder of the store {self.path}: {error.strerror}") from error
         with self._errors():
             # In autocommit mode, as Python's own transactions begin at writes only and end at some statements. One
             # connection for all threads, one at a time by `_lock`.
@@ -199,12 +198,6 @@ class Store:
         """Close the file."""
         with self._lock:
             self._db.close()
-
-    def __enter__(self) -> "Store":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     # -- settings ----------------------------------------------------------------------------------------------------
 

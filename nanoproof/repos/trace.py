@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
-from nanoproof.common.config import Parser, add_flags, from_args, group, opt, validate
+from nanoproof.common.config import Parser, add_flags, from_args, group, opt, validated
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write, atomic_write_json, json_line, read_object
 from nanoproof.common.option_groups import LeanOptions
@@ -72,7 +72,7 @@ _CODE = (
 _THEOREM = ("theorem", "lemma")
 
 
-@dataclass(frozen=True)
+@validated("trace")
 class TraceOptions:
     """Tracing"""
 
@@ -80,9 +80,6 @@ class TraceOptions:
     lean_processes: int = opt(2, "Processes of the embedded server, if no --lean-servers are named.", min=1)
     file_seconds: float = opt(1800.0, "How long Lean may take for one file.", above=0, advanced=True)
     tactic_seconds: float = opt(120.0, "How long one tactic may take when it is run again.", above=0, advanced=True)
-
-    def __post_init__(self) -> None:
-        validate(self, "trace")
 
 
 # -- Records ---------------------------------------------------------------------------------------------------------

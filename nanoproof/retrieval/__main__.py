@@ -13,13 +13,13 @@ import json
 import os
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nanoproof.common.config import Parser, add_flags, check, from_args, group, opt, validate
+from nanoproof.common.config import Parser, add_flags, check, from_args, group, opt, validated
 from nanoproof.common.distributed import DistInfo, StopSignal, init_distributed
-from nanoproof.common.errors import UserError, run_main
+from nanoproof.common.errors import UserError, cannot, run_main
 from nanoproof.common.files import atomic_write, json_line
 from nanoproof.common.option_groups import DeviceOption
 from nanoproof.common.run_dir import setup_logging
@@ -49,7 +49,7 @@ NEW = "new"
 """SPEC of a network of ours with fresh weights."""
 
 
-@dataclass(frozen=True)
+@validated("data")
 class DataOptions:
     """Data."""
 
@@ -59,11 +59,10 @@ class DataOptions:
     strategy: str = opt("random", "Which splits count.", choices=STRATEGIES)
 
     def __post_init__(self) -> None:
-        validate(self, "data")
         check(bool(self.data), "--data: name an export, repo:NAME, store:NAME or nanolean")
 
 
-@dataclass(frozen=True)
+@validated("encoder")
 class EncoderOptions:
     """Encoder."""
 
@@ -74,9 +73,6 @@ class EncoderOptions:
     )
     max_tokens: int | None = opt(None, "Tokens of a text that are read (default: 512, or as the retriever did).", min=8)
     device: DeviceOption = group(DeviceOption)
-
-    def __post_init__(self) -> None:
-        validate(self, "encoder")
 
     def open(self, network: ModelOptions, seed: int, corpus: Corpus) -> Encoder:
         """Open the encoder; `network` describes a new one, and words are counted in a corpus."""
@@ -92,7 +88,7 @@ class EncoderOptions:
         return open_encoder(self.encoder, self.max_tokens, dist.device, dist.dtype)
 
 
-@dataclass(frozen=True)
+@validated("evaluate")
 class ScoreOptions:
     """Measuring."""
 
@@ -101,11 +97,8 @@ class ScoreOptions:
     predictions: str | None = opt(None, "File for what was retrieved for each tactic, as JSON lines.", metavar="FILE")
     json: bool = opt(False, "Print the scores as JSON, an object a line.")
 
-    def __post_init__(self) -> None:
-        validate(self, "evaluate")
 
-
-@dataclass(frozen=True)
+@validated("serve")
 class ServeOptions:
     """Serving."""
 
@@ -121,9 +114,6 @@ class ServeOptions:
         600.0, "A connection on which nothing comes for so long is closed.", above=0, advanced=True
     )
     device: DeviceOption = group(DeviceOption)
-
-    def __post_init__(self) -> None:
-        validate(self, "serve")
 
     @property
     def on_loopback(self) -> bool:
@@ -239,10 +229,8 @@ def measure(args: argparse.Namespace) -> int:
             print_lines([line])
     if options.predictions is not None:
         lines = "".join(map(json_line, records)).encode("utf-8", "surrogatepass")
-        try:
+        with cannot(f"write --predictions {options.predictions}"):
             atomic_write(Path(options.predictions), lambda file: file.write(lines))
-        except OSError as error:
-            raise UserError(f"cannot write --predictions {options.predictions}: {error.strerror}") from error
     return 0
 
 

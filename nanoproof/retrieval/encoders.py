@@ -122,8 +122,7 @@ class HFEncoder:
 
     @property
     def device(self) -> torch.device:
-        device: torch.device = self.network.device
-        return device
+        return self.network.device
 
     def parameters(self) -> list[torch.nn.Parameter]:
         return list(self._body.parameters())

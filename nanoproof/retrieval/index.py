@@ -18,14 +18,13 @@ import logging
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
-from nanoproof.common.config import opt, validate
-from nanoproof.common.errors import UserError
+from nanoproof.common.config import opt, validated
+from nanoproof.common.errors import UserError, cannot
 from nanoproof.common.files import atomic_write, atomic_write_json, file_sha256, json_line, read_object
 from nanoproof.retrieval.corpus import Corpus, DeclaringFile
 from nanoproof.retrieval.vectors import Encoder, embed
@@ -45,7 +44,7 @@ Ranking = tuple[np.ndarray, np.ndarray]
 """Numbers of premises, best first, and their scores."""
 
 
-@dataclass(frozen=True)
+@validated("index")
 class IndexSearchOption:
     """Search in the index."""
 
@@ -54,9 +53,6 @@ class IndexSearchOption:
         "How premises are searched: exact compares all vectors; ann (extra `ann`) reads a part, for 100,000 and more.",
         choices=("exact", "ann"),
     )
-
-    def __post_init__(self) -> None:
-        validate(self, "index")
 
     @property
     def approximate(self) -> bool:
@@ -148,7 +144,7 @@ class Index:
 
     def save(self, folder: Path) -> None:
         """Write the index to a folder. Raises UserError where that is not possible."""
-        try:
+        with cannot(f"write the index {folder}"):
             folder.mkdir(parents=True, exist_ok=True)
             # From here until its end the folder has no whole index: a process that is killed in between leaves none
             # that would be taken for one, with vectors beside another corpus.
@@ -166,8 +162,6 @@ class Index:
             atomic_write_json(
                 folder / ABOUT_FILE, {"encoder": self.encoder, "premises": len(self.corpus), "sha256": digests}
             )
-        except OSError as error:
-            raise UserError(f"cannot write the index {folder}: {error.strerror}") from error
 
     @classmethod
     def load(cls, folder: Path, encoder: str | None = None, search: IndexSearch = "exact") -> "Index":

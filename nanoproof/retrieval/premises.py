@@ -1,4 +1,4 @@
-"""Premises for the states of a search, or of training: retrieved once for each state, in batches, within a budget.
+"""Premises for the states of a search: retrieved once for each state, in batches, within a budget.
 
 Which premises a theorem may use: those before it if it is in the corpus itself, those before its line if it is in a
 file that was added (`with_files`: then all other files count as imported), and else all of the corpus, as for the
@@ -103,33 +103,20 @@ class Retriever:
 
     def premises(self, state: str, name: str = "") -> tuple[CorpusPremise, ...]:
         """Return the premises for a state of the theorem called `name`, the best first."""
-        return self.all_premises([state], [name])[0]
-
-    def all_premises(self, states: Sequence[str], names: Sequence[str]) -> list[tuple[CorpusPremise, ...]]:
-        """Return the premises for each state of the theorem of a name, the best first."""
-        keys = [(context_text(state), self._scope(name)) for state, name in zip(states, names, strict=True)]
-        known: dict[tuple[str, str], tuple[CorpusPremise, ...]] = {}
-        missing, contexts, allowed = [], [], []
+        context, scope = context_text(state), self._scope(name)
         with self._lock:
-            for key in dict.fromkeys(keys):
-                if key in self._kept:
-                    known[key] = self._kept[key]
-                else:
-                    missing.append(key)
-        for context, scope in missing:
-            contexts.append(context)
-            allowed.append(self.accessible(scope))
-        if missing:
-            # Outside of the lock: two threads may search for one state at a time, and get the same.
-            vectors_QC = np.stack(self._vectors(contexts))
-            for key, (numbers, _) in zip(missing, self.index.search(vectors_QC, allowed, self.count)):
-                known[key] = tuple(self.index.corpus.premises[number] for number in numbers)
-            with self._lock:
-                for key in missing:
-                    self._kept[key] = known[key]
-                while len(self._kept) > CACHED:
-                    self._kept.popitem(last=False)
-        return [known[key] for key in keys]
+            known = self._kept.get((context, scope))
+        if known is not None:
+            return known
+        # Outside of the lock: two threads may search for one state at a time, and get the same.
+        vectors_QC = self._vector(context)[None]
+        ((numbers, _),) = self.index.search(vectors_QC, [self.accessible(scope)], self.count)
+        premises = tuple(self.index.corpus.premises[number] for number in numbers)
+        with self._lock:
+            self._kept[context, scope] = premises
+            while len(self._kept) > CACHED:
+                self._kept.popitem(last=False)
+        return premises
 
     def _scope(self, name: str) -> str:
         """Return what tells the accessible premises of a theorem: its name, or nothing where all are."""
@@ -138,11 +125,11 @@ class Retriever:
             return name
         return ""  # one entry for a state of all theorems of a benchmark
 
-    def _vectors(self, contexts: Sequence[str]) -> list[np.ndarray]:
-        """Encode contexts, with those of other threads that wait; the last one to come computes."""
+    def _vector(self, context: str) -> np.ndarray:
+        """Encode a context, with those of other threads that wait; the last one to come computes."""
         # Futures, so that a state that another thread waits for is not encoded twice.
         with self._lock:
-            mine = [self._waiting.setdefault(context, Future()) for context in contexts]
+            mine = self._waiting.setdefault(context, Future())
         with self._computing:
             # All that came while others computed, ours or not: they may have computed ours. What comes from here on is
             # for the thread that computes next.
@@ -156,7 +143,7 @@ class Retriever:
                 raise
             for waiting, vector in zip(todo.values(), vectors):
                 waiting.set_result(vector)
-        return [future.result() for future in mine]
+        return mine.result()
 
     def _encode(self, contexts: list[str]) -> list[np.ndarray]:
         """Encode contexts; one by one on a CPU, so that a vector does not depend on what waited beside it."""

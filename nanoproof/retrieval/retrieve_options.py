@@ -1,9 +1,8 @@
 """Options of premise retrieval, and the names of its files. Nothing here needs torch, which is slow to import."""
 
-from dataclasses import dataclass
 from typing import Any, Literal
 
-from nanoproof.common.config import MOST_SEED, change, check, group, opt, validate
+from nanoproof.common.config import MOST_SEED, change, check, group, opt, validated
 from nanoproof.retrieval.folders import WORDS, existing_folder
 from nanoproof.retrieval.index import INDEX_FOLDER, Index, IndexSearchOption
 
@@ -16,7 +15,7 @@ LossName = Literal["mse", "contrastive"]
 LOSSES: tuple[LossName, ...] = ("mse", "contrastive")
 
 
-@dataclass(frozen=True)
+@validated("retrieval")
 class RetrieveOptions:
     """Premise retrieval."""
 
@@ -66,7 +65,6 @@ class RetrieveOptions:
     searching: IndexSearchOption = group(IndexSearchOption, index_search=change(advanced=True))
 
     def __post_init__(self) -> None:
-        validate(self, "retrieval")
         check(self.retrieve == 0 or self.retriever is not None, "--retrieve needs --retriever, the folder of an index")
         check(
             self.premise_tactics == 0 or self.retriever is not None,
@@ -116,7 +114,7 @@ class RetrieveOptions:
         return {**changes, "retriever": Index.load(existing_folder(self.retriever) / INDEX_FOLDER).identity}
 
 
-@dataclass(frozen=True)
+@validated("retrieval")
 class TrainOptions:
     """Training of retrieval."""
 
@@ -137,6 +135,3 @@ class TrainOptions:
     temperature: float = opt(0.05, "Cosines are divided by it in the contrastive loss.", above=0, advanced=True)
     patience: int = opt(5, "Training ends after so many epochs without a better R@10 on val.", min=1)
     seed: int = opt(3407, "Seed of all random choices.", min=0, max=MOST_SEED)
-
-    def __post_init__(self) -> None:
-        validate(self, "retrieval")

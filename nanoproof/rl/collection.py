@@ -352,7 +352,7 @@ class Collection:
     """Holds the experience from the start, and actors and policy while `working`."""
 
     def __init__(self, config: RLConfig, learner: PolicyLearner, experience: Experience, dist: DistInfo) -> None:
-        self._config, self._learner, self._dist = config, learner, dist
+        self._config, self.learner, self._dist = config, learner, dist
         self._earlier = earlier_run(config.rl.load_buffer, config.start.resume_from)
         self._staleness: dict[str, float] = {}
         self._stale = 0
@@ -366,11 +366,6 @@ class Collection:
         self.serves = True
         """Whether this rank has an engine and actors."""
         self.policy: TrainedPolicy = NoPolicy()
-
-    @property
-    def learner(self) -> PolicyLearner:
-        """The learner whose policy makes the attempts."""
-        return self._learner
 
     @contextmanager
     def working(
@@ -387,7 +382,7 @@ class Collection:
         actors.
         """
         run_path = stage.run.path
-        config, learner = self._config, self._learner
+        config, learner = self._config, self.learner
         if self.serves:
             self.policy = learner.make_policy(run_path)
         first_step = self._relearn(run_path)
@@ -456,7 +451,7 @@ class Collection:
     def _make_prover(self, purpose: str, policy: Policy) -> Prover:
         assert purpose in PURPOSES
         spec = self.spec(purpose)
-        state = self._learner.state
+        state = self.learner.state
         policy = with_added_tactics(policy, self._config.retrieving, self._retriever, lambda: state.step)
         return Prover(policy, spec.search, spec.options, lambda: f"step {state.step}")
 
@@ -468,7 +463,7 @@ class Collection:
         target = self._config.rl.collect_transitions
         self.source.begin(target, max_seconds)
         self.pool.set_source(self.source)
-        title, shown = f"step {self._learner.state.step + 1} collects", self._dist.is_main
+        title, shown = f"step {self.learner.state.step + 1} collects", self._dist.is_main
         with Progress(target, title, "transitions", TELL_SECONDS, shown, say=log.info) as progress:
 
             def enough() -> bool:

@@ -210,8 +210,7 @@ class HubLearner(PolicyLearner):
                     loss, parts = self._loss(batch, norms)
                 loss.backward()
                 sums += torch.stack([loss.detach(), *(parts[name] for name in names)])
-            values: list[float] = sums.tolist()
-            return values
+            return sums.tolist()
 
         loss, *values = all_reduce_sum(self.network.accumulate(self._micro_batches, accumulate))
         # Every rank has the same gradients after this, and so makes the same step: weights never travel.

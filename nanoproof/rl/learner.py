@@ -248,10 +248,7 @@ class PolicyLearner(BaseTrainer[RLState]):
 
     def save(self, run_path: Path) -> Path:
         """Save a checkpoint, and prune older ones but for the best. All ranks call it together."""
-        return self.write_checkpoint(run_path, self.keep_checkpoints(), self._protected())
-
-    def _protected(self) -> set[int]:
-        return {self.state.best_step}
+        return self.write_checkpoint(run_path, self.keep_checkpoints(), {self.state.best_step})
 
     def take_best(self, file: Path) -> None:
         """Read which step was best so far: the file may be newer than the checkpoint."""

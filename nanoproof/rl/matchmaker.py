@@ -10,7 +10,7 @@ from array import array
 from dataclasses import dataclass
 from typing import ClassVar, Literal, NamedTuple
 
-from nanoproof.common.config import Presets, check, opt, preset_values, validate
+from nanoproof.common.config import Presets, check, opt, preset_values, validated
 from nanoproof.prover.attempt import Attempt
 
 WEIGHT_UNIT = 1_000_000
@@ -21,7 +21,7 @@ Event = Literal["proven", "one tactic", "disproven", "unproven", "not disproven"
 try at the negation that found nothing, `refused` an error by which Lean refused the statement."""
 
 
-@dataclass(frozen=True)
+@validated("matchmaker")
 class MatchmakerConfig:
     """Matchmaker"""
 
@@ -82,7 +82,6 @@ class MatchmakerConfig:
     )
 
     def __post_init__(self) -> None:
-        validate(self, "matchmaker")
         # With floats the sum of a million weights depends on the order of the changes, and a resumed run would draw
         # other theorems than the run that it resumes.
         for name, value in (("low", self.low), ("undecided", self.undecided)):

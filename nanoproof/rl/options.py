@@ -10,7 +10,17 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from nanoproof.actors.fleet import EARLIER_FLAGS, EARLIER_FLAGS_OF_CLUSTERS, FleetOptions
-from nanoproof.common.config import Parser, add_flags, change, check, from_args, group, opt, preset_values, validate
+from nanoproof.common.config import (
+    Parser,
+    add_flags,
+    change,
+    check,
+    from_args,
+    group,
+    opt,
+    preset_values,
+    validated,
+)
 from nanoproof.common.errors import UserError
 from nanoproof.common.option_groups import MonitorAddress, PolicyEndpointOptions
 from nanoproof.data.theorems.theorem_sets import FIXED, parse_set_names
@@ -45,7 +55,7 @@ class EvalStart(argparse.Action):
         setattr(namespace, self.dest, values or "now")
 
 
-@dataclass(frozen=True)
+@validated("rl")
 class RLOptions:
     """Reinforcement learning."""
 
@@ -160,7 +170,6 @@ class RLOptions:
         return self.negative_buffer_window_size if used else 0
 
     def __post_init__(self) -> None:
-        validate(self, "rl")
         low, high = self.replay_logprob_min, self.replay_logprob_max
         check(
             low is None or high is None or low < high,
@@ -179,7 +188,7 @@ class RLOptions:
         )
 
 
-@dataclass(frozen=True)
+@validated("cluster")
 class ClusterOptions:
     """Cluster."""
 
@@ -209,11 +218,10 @@ class ClusterOptions:
     )
 
     def __post_init__(self) -> None:
-        validate(self, "cluster")
         check(self.cluster is not None or not self.policy_replicas, "--policy-replicas are made on a --cluster")
 
 
-@dataclass(frozen=True)
+@validated("model")
 class HubModelOptions(PolicyEndpointOptions):
     """Models of transformers (hf:)."""
 
@@ -242,10 +250,6 @@ class HubModelOptions(PolicyEndpointOptions):
     model_load_4bit: bool = opt(
         False, "With --lora: hold the base in 4 bits (needs bitsandbytes and a GPU).", advanced=True
     )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        validate(self, "model")
 
     def refuse_for_ours(self) -> None:
         """Raise UserError for what networks of ours do not heed, as whoever asks for it expects something of it."""

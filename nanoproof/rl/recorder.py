@@ -28,7 +28,6 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -38,7 +37,7 @@ from nanoproof.actors.live_tree import LiveTree
 from nanoproof.actors.pool import WatchedActor
 from nanoproof.actors.state_questions import StateQuestions
 from nanoproof.actors.tasks import Trace
-from nanoproof.common.config import opt, validate
+from nanoproof.common.config import opt, validated
 from nanoproof.common.files import atomic_write, json_line
 from nanoproof.common.process import resident_bytes
 from nanoproof.common.run_dir import RunDir
@@ -51,7 +50,7 @@ from nanoproof.search.policy import Policy
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
+@validated("records")
 class RecordOptions:
     """Records."""
 
@@ -68,9 +67,6 @@ class RecordOptions:
         min=0,
         advanced=True,
     )
-
-    def __post_init__(self) -> None:
-        validate(self, "records")
 
 
 REPEAT_SECONDS = 60.0

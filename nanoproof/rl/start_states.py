@@ -202,8 +202,7 @@ def refused_statements(proofs: Sequence[ReferenceProof], held_out: Sequence[str]
         atomic_write_json(file, refused)
         return refused
 
-    result: dict[str, str] = on_main(find)
-    return result
+    return on_main(find)
 
 
 class Start(NamedTuple):

@@ -6,7 +6,7 @@ docs/search.md says what each constant does and where it comes from; docs/experi
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final, Literal
 
-from nanoproof.common.config import Presets, check, opt, preset_values, validate
+from nanoproof.common.config import Presets, check, opt, preset_values, validated
 from nanoproof.lean.solvers import expand_solver_sets
 
 OF_TREE_SEARCH = (
@@ -51,7 +51,7 @@ class SolverOption:
     )
 
 
-@dataclass(frozen=True)
+@validated("search")
 class SearchConfig:
     """Tree search"""
 
@@ -186,7 +186,6 @@ class SearchConfig:
     )
 
     def __post_init__(self) -> None:
-        validate(self, "search")
         object.__setattr__(self, "finishers", expand_solver_sets(self.finishers))
         for tactic in self.finishers + self.solver_tactics:
             message = "search.finishers and search.solver_tactics must not hold empty tactics"

@@ -426,8 +426,7 @@ def match_weights(
 
 def _unit(vectors: np.ndarray) -> np.ndarray:
     """Scale the rows of a matrix to length 1; zeros stay zeros."""
-    scaled: np.ndarray = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
-    return scaled
+    return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
 
 
 def matched(examples: Sequence[Example], weights: Sequence[float]) -> list[Example]:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from nanoproof.common.config import check, opt, validate
+from nanoproof.common.config import check, opt, validated
 from nanoproof.common.errors import UserError
 from nanoproof.common.option_groups import PolicyEndpointOptions
 from nanoproof.data.theorems.held_out import AUTO
@@ -11,7 +11,7 @@ from nanoproof.inference.language_model import WHOLE_PROOF_TOKENS
 from nanoproof.selfplay import formulas
 
 
-@dataclass(frozen=True)
+@validated("selfplay")
 class SelfPlayOptions:
     """Self-play."""
 
@@ -77,7 +77,6 @@ class SelfPlayOptions:
     )
 
     def __post_init__(self) -> None:
-        validate(self, "selfplay")
         check(self.exp_dir is not None, "give --exp-dir, the directory of the experiment")
         check(self.dataset_config is not None, "give --dataset-config, the statements to prove")
         if self.final:

@@ -18,7 +18,7 @@ import numpy as np
 
 from nanoproof.common.distributed import DistInfo
 from nanoproof.data.transitions.augment import augment_transition
-from nanoproof.data.transitions.leantree import TransitionList, select
+from nanoproof.data.transitions.leantree import select
 from nanoproof.data.transitions.packing import (
     Continuation,
     Example,
@@ -31,16 +31,12 @@ from nanoproof.data.weighted_rows import CONJECTURE_MARKER, Row, at_marker
 from nanoproof.lean.types import Transition
 from nanoproof.model.gpt import GPT
 from nanoproof.model.tokenizer import NUM_VALUE_BINS, Tokenizer
-from nanoproof.policy.prompt import before_state
-from nanoproof.retrieval.premises import Retriever, fitting
 from nanoproof.training.options import BatchOptions
 
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 ENCODED_AT_ONCE = 4096
-_AROUND = 8
-"""Tokens of an example beside state, premises and tactic: markers, BOS, EOS, a line break, the value's."""
 MAX_DEPTH_WEIGHT = 10.0
 """Before weights are scaled to mean 1, none is more than this: a rare depth shall not be all there is to a step."""
 
@@ -51,41 +47,6 @@ class Pick:
 
     epoch: int
     index: int
-
-
-@dataclass(frozen=True)
-class PremisesBefore:
-    """Premises before the states of a part of the transitions, drawn anew in each epoch.
-
-    The others stay plain, so that a network learns to do with premises and without.
-    """
-
-    retriever: Retriever
-    fraction: float
-    budget: int
-    """Tokens that a state and its premises may have."""
-
-    def chosen(self, seed: int, pick: Pick) -> bool:
-        """Tell whether a transition has premises in an epoch."""
-        # A generator for each: the choice does not depend on which rank encodes it, nor on what came before.
-        return random.Random(f"{seed} premises {pick.epoch} {pick.index}").random() < self.fraction
-
-    def put(
-        self, items: Sequence[Transition], theorems: Sequence[str], tokenizer: Tokenizer, limits: ExampleLimits
-    ) -> list[Transition]:
-        """Return transitions with those of the premises that their theorems may use before the states, as they fit."""
-        all_premises = self.retriever.all_premises([item.state for item in items], theorems)
-        with_premises = []
-        for item, premises in zip(items, all_premises):
-            room = limits.sequence - len(tokenizer.encode(item.tactic)) - _AROUND
-            texts = fitting(
-                premises,
-                item.state,
-                min(self.budget, limits.state - _AROUND, room),
-                lambda text: len(tokenizer.encode(text)),
-            )
-            with_premises.append(replace(item, state=before_state(texts, item.state)))
-        return with_premises
 
 
 class ExampleSet(Protocol):
@@ -165,7 +126,6 @@ class TransitionSet:
 
     Those over the limits are left out (`too_long` of them). With `augment` every epoch has its own version of a
     transition, which depends on seed, epoch and index alone; a version over the limits is replaced by the plain one.
-    With `premises` some states have premises before them.
     """
 
     def __init__(
@@ -179,7 +139,6 @@ class TransitionSet:
         state_after: bool = False,
         depth_weights: Sequence[float] | None = None,
         whole_proofs: bool = False,
-        premises: PremisesBefore | None = None,
         encode: Encoder | None = None,
     ) -> None:
         """`encode` makes examples in another way than `encode_transitions` does with tokenizer and options."""
@@ -193,8 +152,6 @@ class TransitionSet:
                 whole_proofs=whole_proofs,
             )
         self._encoder = encode
-        self._premises = premises
-        self._tokenizer, self._limits = tokenizer, limits
         self._seed, self._augment = seed, augment
         self._state_after, self._depth_weights = state_after, depth_weights
         # Encoded to see what fits, and again when they are learned from: every epoch has versions of its own.
@@ -236,40 +193,14 @@ class TransitionSet:
     def examples(self, picks: Sequence[Pick]) -> list[Example]:
         """Encode the transitions of these picks, in their order."""
         plain = [self.transitions[pick.index] for pick in picks]
-        if not self._augment and self._premises is None:
+        if not self._augment:
             return [example for example in self._encode(plain) if example is not None]
-        versions = plain
-        if self._augment:
-            versions = [self._version(item, pick) for item, pick in zip(plain, picks)]
-        examples = self._encode(self._with_premises(versions, picks))
+        examples = self._encode([self._version(item, pick) for item, pick in zip(plain, picks)])
         # Other names have other tokens, so that a version may be longer than the transition that fitted.
         for number, example in enumerate(examples):
             if example is None:
                 (examples[number],) = self._encode([plain[number]])
         return [example for example in examples if example is not None]
-
-    def _with_premises(self, items: list[Transition], picks: Sequence[Pick]) -> list[Transition]:
-        """Put premises before the states of the transitions that get some."""
-        source = self._premises
-        if source is None:
-            return items
-        numbers, chosen, theorems = [], [], []
-        for number, pick in enumerate(picks):
-            if source.chosen(self._seed, pick):
-                numbers.append(number)
-                chosen.append(items[number])
-                theorems.append(self._theorem(pick.index))
-        result = list(items)
-        # All at once: the retriever embeds their states in batches.
-        assert self._tokenizer is not None, "premises are put before states of networks of ours"
-        for number, item in zip(numbers, source.put(chosen, theorems, self._tokenizer, self._limits)):
-            result[number] = item
-        return result
-
-    def _theorem(self, index: int) -> str:
-        if isinstance(self.transitions, TransitionList):
-            return self.transitions.theorem(index)
-        return ""
 
     def _version(self, transition: Transition, pick: Pick) -> Transition:
         if not self._state_after:

@@ -15,7 +15,6 @@ from nanoproof.lean.types import Transition
 from nanoproof.model.gpt import GPT, with_reserved_markers
 from nanoproof.model.network_options import LoraOptions
 from nanoproof.policy.protocol import SamplingConfig
-from nanoproof.retrieval.premises import Retriever
 from nanoproof.training import batches, named_data, options
 from nanoproof.training.loop import TrainingLoop
 from nanoproof.training.loss import LossWeights
@@ -87,14 +86,6 @@ class Finetuning(TrainingLoop):
             )
         return with_reserved_markers(model)
 
-    def _premises(self) -> batches.PremisesBefore | None:
-        """Open what puts premises before states, if asked for. Raises UserError for a retriever that is not there."""
-        options = self.options.retrieving
-        if options.retrieve == 0:
-            return None
-        retriever = Retriever.open(options, self.dist.device)
-        return batches.PremisesBefore(retriever, self.options.premises_fraction, options.retrieve_tokens)
-
     def _load_rows(self) -> Callable[[], _Sets]:
         """Read rows of texts; what is returned makes the sets, once there is a tokenizer."""
         train, valid = named_data.load_rows(self.options.data, self.options.eval_data, self.options.max_eval_examples)
@@ -131,7 +122,6 @@ class Finetuning(TrainingLoop):
             seed=self.run_options.seed,
             augment=sft.learning.augment_data and not self.whole_proofs,
             whole_proofs=self.whole_proofs,
-            premises=self._premises(),
             state_after=sft.state_after_weight > 0,
             depth_weights=depth_weights,
         )
@@ -244,7 +234,5 @@ def _check_combination(sft: options.SFTOptions, batch: options.BatchOptions, dis
             f"--target-examples-per-step {batch.target_examples_per_step} leaves some of the {dist.world_size} ranks "
             "(--nproc_per_node) without an example"
         )
-    if sft.retrieving.retrieve and sft.continuations == "proof":
-        raise UserError("--retrieve puts premises before states; --continuations proof has none")
     if sft.learning.balance_value_by_depth and batch.value_weight == 0:
         raise UserError("--balance-value-by-depth weighs a loss that --value-weight 0 leaves out")

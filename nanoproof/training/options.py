@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from nanoproof.common.config import MOST_SEED, change, check, group, opt, validate
+from nanoproof.common.config import MOST_SEED, change, check, group, opt, validated
 from nanoproof.common.option_groups import CheckpointOption, DeviceOption, LeanOptions
 from nanoproof.common.run_dir import check_run_name
 from nanoproof.common.trackers import TRACKERS
@@ -11,12 +11,11 @@ from nanoproof.data.weighted_rows import is_row_file
 from nanoproof.lean.solvers import AUTO
 from nanoproof.model.network_options import ATTENTION_CHOICES, COMPILE_CHOICES, LoraOptions, NetworkShape
 from nanoproof.policy.policy_options import MAX_LENGTH
-from nanoproof.retrieval.retrieve_options import RetrieveOptions
 
 _LEVELS = ("debug", "info", "warning", "error")
 
 
-@dataclass(frozen=True)
+@validated("run")
 class RunOptions:
     """Run."""
 
@@ -32,11 +31,10 @@ class RunOptions:
     loggers: tuple[str, ...] = opt((), "Trackers to send metrics to.", choices=TRACKERS)
 
     def __post_init__(self) -> None:
-        validate(self, "run")
         check_run_name(self.run)  # before data are made for it, which takes minutes
 
 
-@dataclass(frozen=True)
+@validated("start")
 class StartOptions:
     """Where to start."""
 
@@ -48,7 +46,6 @@ class StartOptions:
     force: bool = opt(False, "Resume a run whose process died on another machine and left its run.lock.", advanced=True)
 
     def __post_init__(self) -> None:
-        validate(self, "start")
         check(
             self.checkpoint.model_path is None or self.resume_from is None,
             "give either --model-path (a new run) or --resume-from (resume one)",
@@ -59,7 +56,7 @@ class StartOptions:
         )
 
 
-@dataclass(frozen=True)
+@validated("cadence")
 class TriggerOptions:
     """When to evaluate and save."""
 
@@ -69,22 +66,16 @@ class TriggerOptions:
         None, "How many checkpoints to keep, the newest; none keeps all.", min=1, advanced=True
     )
 
-    def __post_init__(self) -> None:
-        validate(self, "cadence")
 
-
-@dataclass(frozen=True)
+@validated("model")
 class ModelOptions:
     """Model (when none is loaded)."""
 
     network: NetworkShape = group(NetworkShape, sequence_len=change(min=16))
     tokenizer: str | None = opt(None, "Directory of the tokenizer; default $NANOPROOF_HOME/tokenizer.")
 
-    def __post_init__(self) -> None:
-        validate(self, "model")
 
-
-@dataclass(frozen=True)
+@validated("compute")
 class ComputeOptions:
     """Computing."""
 
@@ -92,11 +83,8 @@ class ComputeOptions:
     compile: str = opt("auto", "Whether the network is compiled.", choices=COMPILE_CHOICES)
     fp8: bool = opt(False, "Matrix products of the layers in 8 bits (GPUs that have them).", advanced=True)
 
-    def __post_init__(self) -> None:
-        validate(self, "compute")
 
-
-@dataclass(frozen=True)
+@validated("optimizer")
 class OptimizerOptions:
     """Optimizer."""
 
@@ -118,7 +106,6 @@ class OptimizerOptions:
     max_grad_norm: float = opt(1.0, "Gradients are clipped to this norm (0: never).", min=0, advanced=True)
 
     def __post_init__(self) -> None:
-        validate(self, "optimizer")
         check(
             self.warmup_frac + self.warmdown_frac <= 1,
             f"optimizer.warmup_frac + optimizer.warmdown_frac must be <= 1, "
@@ -127,7 +114,7 @@ class OptimizerOptions:
         )
 
 
-@dataclass(frozen=True)
+@validated("batch")
 class BatchOptions:
     """Batches."""
 
@@ -135,9 +122,6 @@ class BatchOptions:
     device_batch_size: int = opt(8, "Packed rows in one forward pass.", min=1)
     row_length: int = opt(768, "Tokens in a packed row.", min=16, advanced=True)
     value_weight: float = opt(0.01, "Weight of the value loss beside the tactic loss.", min=0, advanced=True)
-
-    def __post_init__(self) -> None:
-        validate(self, "batch")
 
 
 @dataclass(frozen=True)
@@ -151,7 +135,7 @@ class LearningOptions:
 # -- Text --------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@validated("text")
 class TextOptions:
     """Text and batches."""
 
@@ -163,14 +147,11 @@ class TextOptions:
     eval_tokens: int = opt(1_048_576, "Tokens of validation text to evaluate on, at most.", min=1)
     sample_every: str = opt("1000steps", "When to show texts of the model: Nsteps, H:M:S or never; also at the end.")
 
-    def __post_init__(self) -> None:
-        validate(self, "text")
-
 
 # -- Finetuning --------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@validated("sft")
 class SFTOptions:
     """Supervised finetuning."""
 
@@ -193,20 +174,10 @@ class SFTOptions:
     state_after_weight: float = opt(
         0.0, "Weight of predicting the goals that the tactic leaves (0: not at all).", min=0, advanced=True
     )
-    retrieving: RetrieveOptions = group(
-        RetrieveOptions,
-        without=(*("premise_tactics", "premise_logprob", "step_tactics", "step_logprob", "step_decay"),),
-        retrieve=change(help="Premises to put before a state of training; 0: none.", advanced=True),
-        retriever=change(advanced=True),
-    )
-    premises_fraction: float = opt(
-        0.5, "Part of the states, drawn anew in each epoch, that --retrieve is for.", min=0, max=1, advanced=True
-    )
     max_eval_examples: int | None = opt(None, "Evaluate on so many validation transitions, evenly spread.", min=1)
     save_epochs: bool = opt(True, "Save a checkpoint after each epoch.", advanced=True)
 
     def __post_init__(self) -> None:
-        validate(self, "sft")
         rows = is_row_file(self.data)
         check(self.eval_data is None or rows, f"--eval-data goes with --data FILE.json, not with {self.data}")
         check(not rows or self.state_after_weight == 0, "--state-after-weight: rows of texts have no goals")
@@ -216,7 +187,7 @@ class SFTOptions:
         )
 
 
-@dataclass(frozen=True)
+@validated("sft")
 class HubOptions:
     """Finetuning of models of transformers."""
 
@@ -265,7 +236,6 @@ class HubOptions:
     max_eval_examples: int | None = opt(None, "Evaluate on so many validation transitions, evenly spread.", min=1)
 
     def __post_init__(self) -> None:
-        validate(self, "sft")
         rows = is_row_file(self.data)
         check(not (rows and self.value_weight), "--value-weight goes with transitions: rows of texts have no depths")
         check(self.eval_data is None or rows, f"--eval-data goes with --data FILE.json, not with {self.data}")
@@ -276,7 +246,7 @@ class HubOptions:
 LEAN = "lean"
 
 
-@dataclass(frozen=True)
+@validated("grpo")
 class GRPOOptions:
     """GRPO."""
 
@@ -298,11 +268,8 @@ class GRPOOptions:
     device_batch_size: int = opt(8, "Rows in one forward pass.", min=1)
     row_length: int = opt(768, "Tokens in a packed row.", min=64, advanced=True)
 
-    def __post_init__(self) -> None:
-        validate(self, "grpo")
 
-
-@dataclass(frozen=True)
+@validated("grpo")
 class HubGRPOOptions:
     """GRPO on models of transformers."""
 
@@ -323,11 +290,8 @@ class HubGRPOOptions:
     temperature: float = opt(1.0, "Temperature of the samples.", above=0)
     beta: float = opt(0.0, "Weight of the divergence from the model at first; 0 keeps no such model.", min=0)
 
-    def __post_init__(self) -> None:
-        validate(self, "grpo")
 
-
-@dataclass(frozen=True)
+@validated("reward")
 class RewardOptions:
     """Reward."""
 
@@ -349,9 +313,6 @@ class RewardOptions:
     servers: LeanOptions = group(LeanOptions, "lean-", without=("project",))
     lean_processes: int = opt(2, "Lean processes that judge at a time.", min=1)
 
-    def __post_init__(self) -> None:
-        validate(self, "reward")
-
 
 # -- Steps remaining ---------------------------------------------------------------------------------------------------
 
@@ -359,7 +320,7 @@ SCRATCH = "scratch"
 """In place of a model: a small encoder with fresh weights, and a vocabulary made of the rows."""
 
 
-@dataclass(frozen=True)
+@validated("progress")
 class ProgressSettings:
     """Training of steps remaining."""
 
@@ -373,9 +334,6 @@ class ProgressSettings:
     learning_rate: float = opt(1e-5, "Learning rate (AdamW, weight decay 0.01), which falls linearly to 0.", min=0)
     eval_ratio: float = opt(0.2, "Share of the rows that is held out.", above=0, max=0.9)
     seed: int = opt(42, "Seed of the split, of the order, and of fresh weights.", min=0, max=MOST_SEED)
-
-    def __post_init__(self) -> None:
-        validate(self, "progress")
 
 
 # -- Models of transformers: groups of options, and defaults in which their stages differ from the groups --------------

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from nanoproof.common.config import check, opt, validate
+from nanoproof.common.config import check, opt, validated
 from nanoproof.common.distributed import broadcast_json
 from nanoproof.common.errors import UserError
 
@@ -141,7 +141,7 @@ class Length(ABC):
         check(self.num_steps is None or value is None, message)
 
 
-@dataclass(frozen=True)
+@validated("pretrain")
 class PretrainLength(Length):
     """Length of the run."""
 
@@ -153,7 +153,6 @@ class PretrainLength(Length):
     rule_option = "--tokens-per-parameter"
 
     def __post_init__(self) -> None:
-        validate(self, "pretrain")
         self._check_one_rule(self.tokens_per_parameter)
 
     def wanted(self, parameters: int, text_tokens: float) -> tuple[float, str]:
@@ -164,7 +163,7 @@ class PretrainLength(Length):
         return FULL_BATCH * (tokens / ANCHOR_TOKENS) ** BATCH_EXPONENT, "grows with the run's tokens ^ 0.383"
 
 
-@dataclass(frozen=True)
+@validated("midtrain")
 class MidtrainLength(Length):
     """Length of the run."""
 
@@ -174,7 +173,6 @@ class MidtrainLength(Length):
     rule_option = "--epochs"
 
     def __post_init__(self) -> None:
-        validate(self, "midtrain")
         self._check_one_rule(self.epochs)
 
     def wanted(self, parameters: int, text_tokens: float) -> tuple[float, str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from nanoproof.actors.fleet import EARLIER_FLAGS
-from nanoproof.common.config import Parser, add_flags, change, group, opt, options_of, validate
+from nanoproof.common.config import Parser, add_flags, change, group, opt, options_of, validated
 from nanoproof.common.files import read_object
 from nanoproof.common.retired import is_retired_choice
 from nanoproof.common.run_dir import is_foreign, resolve_model_path
@@ -34,7 +34,7 @@ NOT_OF_RUN = {*LEFT_OUT, "collect_transitions", "collect_max_time", "check_ranks
 """Options of RL that are of the machine or the length of a run, not of the network; and those of the monitor."""
 
 
-@dataclass(frozen=True)
+@validated("ttrl")
 class TTRLOptions:
     """Test-time learning."""
 
@@ -48,9 +48,6 @@ class TTRLOptions:
     target_growth: float = opt(2.0, "Factor on them for each further try.", min=1, constant=True)
     target_max_simulations: int = opt(16_384, "Most simulations of one try.", min=1, constant=True)
     target_share: float = opt(0.3, "Share of all simulations that goes to the theorem itself.", min=0, max=1)
-
-    def __post_init__(self) -> None:
-        validate(self, "ttrl")
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from nanoproof.common.config import (
     opt,
     options_of,
     to_dict,
-    validate,
+    validated,
 )
 from nanoproof.common.errors import UserError
 from nanoproof.rl.options import RLOptions
@@ -23,7 +23,7 @@ from nanoproof.search.config import SearchConfig
 from tests.helpers import main_of
 
 
-@dataclass(frozen=True)
+@validated("example")
 class Example:
     """Example."""
 
@@ -34,9 +34,6 @@ class Example:
     mode: Literal["fast", "slow"] = opt("fast", "Which.")
     names: tuple[str, ...] = opt((), "Who.")
     place: str | None = opt(None, "Where.")
-
-    def __post_init__(self) -> None:
-        validate(self, "example")
 
 
 def parse(*argv: str) -> Example:
@@ -247,7 +244,7 @@ def test_what_follows_two_dashes_stays_as_it_is():
 # -- groups ------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@validated("server")
 class Server:
     """Server."""
 
@@ -255,11 +252,8 @@ class Server:
     token: str | None = opt(None, "Secret.", advanced=True)
     slots: int = opt(2, "How many.", min=1)
 
-    def __post_init__(self) -> None:
-        validate(self, "server")
 
-
-@dataclass(frozen=True)
+@validated("holder")
 class Holder:
     """Holder."""
 
@@ -268,7 +262,6 @@ class Holder:
     again_: bool = opt(False, "Whether.")
 
     def __post_init__(self) -> None:
-        validate(self, "holder")
         check(self.slots != self.server.port, "holder.slots must not be holder.server.port", "holder")
 
 

@@ -54,10 +54,6 @@ class ScriptedEngine:
         return not self._left
 
     @property
-    def num_waiting(self) -> int:
-        return 0
-
-    @property
     def num_active(self) -> int:
         return len(self._left)
 

@@ -209,11 +209,11 @@ def test_every_request_is_answered_by_one_set_of_weights_whenever_these_change(
         net.load_state_dict(nets[which + 1].state_dict())  # as an optimizer does: the engine sees nothing of it
         for _ in range(2):
             ended[which] += engine.step()
-        waiting = engine.num_active + engine.num_waiting
+        waiting = engine.num_active + len(engine._waiting)
         restarted += engine.num_active
         assert engine.num_active > 1 and ended[which]
         engine.refresh()
-        assert (engine.num_active, engine.num_waiting, engine.stats.restarted) == (0, waiting, restarted)
+        assert (engine.num_active, len(engine._waiting), engine.stats.restarted) == (0, waiting, restarted)
         order = [requests.index(request) for request in engine._waiting]
         assert order == sorted(order), "those that were begun again come before those that had to wait"
     ended[2] += drive(engine)
@@ -291,7 +291,7 @@ def test_requests_wait_while_the_memory_is_full_and_are_all_answered(tokenizer: 
     requests = [engine.submit(prompt, OPTIONS, seed) for seed, prompt in enumerate(prompts)]
     engine.step()
     assert 0 < engine.num_active < 30
-    assert engine.num_active + engine.num_waiting == 30
+    assert engine.num_active + len(engine._waiting) == 30
     while not engine.idle:
         engine.step()
         assert engine.stats.cache_bytes <= 1e6
@@ -400,7 +400,7 @@ def test_cancelled_requests_leave_at_once(tokenizer: Tokenizer) -> None:
     engine = Engine(lively(tokenizer), tokenizer, EngineLimits(max_rows=4))
     requests = [engine.submit([tokenizer.bos, token], OPTIONS, 0) for token in (5, 6)]
     engine.step()
-    assert (engine.num_active, engine.num_waiting) == (1, 1)
+    assert (engine.num_active, len(engine._waiting)) == (1, 1)
     for request in requests:
         engine.cancel(request)
         engine.cancel(request)  # a second time is no matter

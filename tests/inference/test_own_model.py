@@ -259,7 +259,7 @@ def test_what_cannot_be_continued_is_refused_and_long_prompts_keep_their_end(mod
 
 def test_a_failure_of_the_engine_is_the_models(network: GPT, words: Tokenizer) -> None:
     own = OwnModel("tiny", network, words)
-    own._engine.step = lambda: 1 / 0  # type: ignore[assignment, return-value]
+    own.engine.step = lambda: 1 / 0  # type: ignore[assignment, return-value]
     with pytest.raises(PolicyServerError, match="tiny: the model failed: ZeroDivisionError"):
         own.generate(["x"], GenerationOptions(max_new_tokens=4), [0])
     own.close()
@@ -325,13 +325,13 @@ def test_a_cache_keeps_apart_what_is_read_with_and_without_markers(checkpoint: P
 def test_prompts_of_one_call_begin_in_one_step(network: GPT, words: Tokenizer, monkeypatch: pytest.MonkeyPatch) -> None:
     """Batch mates change the last bits of a log-probability, so that they must not depend on when a thread looks."""
     own, begun = OwnModel("tiny", network, words), []
-    step = own._engine.step
+    step = own.engine.step
 
     def counted() -> object:
         begun.append(own._worker.num_open)
         return step()
 
-    monkeypatch.setattr(own._engine, "step", counted)
+    monkeypatch.setattr(own.engine, "step", counted)
     own.generate(PROMPTS, GenerationOptions(max_new_tokens=1), [0] * len(PROMPTS))
     own.close()
     assert begun[0] == len(PROMPTS)

@@ -466,14 +466,14 @@ def test_a_text_policy_is_served_with_its_values() -> None:
 
 def test_a_caller_who_leaves_lets_our_engine_drop_the_samples(serving: Serving, network: GPT, words: Tokenizer) -> None:
     own = OwnModel("slow", network, words)
-    step, entered, gate = own._engine.step, threading.Event(), threading.Event()
+    step, entered, gate = own.engine.step, threading.Event(), threading.Event()
 
     def held() -> Any:
         entered.set()
         gate.wait(20)
         return step()
 
-    own._engine.step = held  # type: ignore[method-assign]
+    own.engine.step = held  # type: ignore[method-assign]
     models = ServedModels([ServedModel("slow", own, None, SAMPLING)])
     ended = threading.Event()
     options = GenerationOptions(num_samples=4, max_new_tokens=90, temperature=0)
@@ -482,6 +482,6 @@ def test_a_caller_who_leaves_lets_our_engine_drop_the_samples(serving: Serving, 
     call.leave()
     assert ended.wait(20)
     gate.set()
-    wait_for(lambda: own._engine.stats.cancelled == 1 and own._engine.idle)
+    wait_for(lambda: own.engine.stats.cancelled == 1 and own.engine.idle)
     models.close()
     own.close()

@@ -14,7 +14,7 @@ import pytest
 from nanoproof import compat
 from nanoproof.common.errors import UserError
 from nanoproof.compat.database import AnnotatedTactic, DynamicDatabase, Premise, PremiseFile, Repository, Theorem
-from nanoproof.compat.database.discovery import popular_repositories
+from nanoproof.compat.database.dynamic_database import popular_repositories
 from nanoproof.compat.database.models.annotations import Pos, parse_pos
 from nanoproof.repos.store import Store
 from tests.repos.made_records import chain, file, tactic, theorem

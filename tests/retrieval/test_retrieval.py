@@ -12,13 +12,10 @@ import torch
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_jsonl
 from nanoproof.compat.trainers import RetrievalTrainer
-from nanoproof.data.transitions.leantree import load_split
-from nanoproof.data.transitions.packing import ExampleLimits
 from nanoproof.inference.own_model import OwnModel
 from nanoproof.lean.types import Theorem
 from nanoproof.model.checkpoint import save_checkpoint
 from nanoproof.policy.factory import open_policy
-from nanoproof.policy.models import model_policy
 from nanoproof.policy.policy_options import TextModelOptions
 from nanoproof.policy.prompt_formats import FORMATS
 from nanoproof.policy.protocol import SamplingConfig
@@ -32,7 +29,6 @@ from nanoproof.retrieval.retrieve_options import RetrieveOptions, TrainOptions
 from nanoproof.retrieval.training import Epoch, RetrievalData, Trainer, train_retriever
 from nanoproof.retrieval.vectors import embed, encode_all
 from nanoproof.search.policy import policy_for
-from nanoproof.training.batches import Pick, PremisesBefore, TransitionSet
 from tests.helpers import main_of
 from tests.policy.test_text_policy import ScriptedModel, sample
 from tests.retrieval.library import GOALS, files, premise, write_export
@@ -350,29 +346,12 @@ def test_premises_that_do_not_fit_are_left_out_and_later_ones_that_do_are_taken(
 def test_premises_stand_before_the_state_and_the_best_is_last(finder) -> None:
     first, second = "theorem C1 : p ∧ q → q", "theorem A1 : a + b = b + a"
     state = f"⊢ {GOALS['C']}"
-    assert FORMATS["nanoproof"].prompt("⊢ s", ["best", "second"]) == "second\n\nbest\n\n⊢ s\n<|tactic|>"
     model = ScriptedModel(sample("simp"))
     with TextPolicy(model, FORMATS["reprover"]) as text:
         policy = policy_for(RetrievingPolicy(text, finder, 512), Theorem("", "", "C2"))
         assert policy.suggest(state).tactics == ("simp",)
     marked = [each.replace(" C1 ", " <a>C1</a> ").replace(" A1 ", " <a>A1</a> ") for each in (second, first)]
     assert model.asked[0][0] == ["\n\n".join([*marked, state])]
-
-
-def test_a_network_of_ours_reads_premises_as_far_as_its_prompt_has_room(words, finder) -> None:
-    state = f"⊢ {GOALS['C']}"
-    asked: list[str] = []
-    with model_policy(small.model(words), words, SamplingConfig(num_sampled_tactics=1, max_gen_tokens=4)) as own:
-        whole = own.suggest_all
-
-        def watched(states: Any, *args: Any, **more: Any) -> Any:
-            asked.extend(states)
-            return whole(states, *args, **more)
-
-        own.suggest_all = watched  # type: ignore[method-assign]
-        for budget in (512, 2):
-            RetrievingPolicy(own, finder, budget).suggest(state)
-    assert asked == [f"theorem C2 : p ∧ q → q\n\ntheorem C1 : p ∧ q → q\n\n{state}", state]
 
 
 def test_options_that_do_not_go_together_are_refused(retriever, words) -> None:
@@ -382,51 +361,11 @@ def test_options_that_do_not_go_together_are_refused(retriever, words) -> None:
         RetrieveOptions(retriever="x")
     options = RetrieveOptions(retrieve=2, retriever=str(retriever))
     assert (options.settings() or {})["retrieve"] == 2 and RetrieveOptions().settings() is None
-    texts = TextModelOptions(prompt_format="bfs-prover")
-    with pytest.raises(UserError, match="no place for premises"):  # noqa: SIM117
-        with open_policy(
-            "model", None, SamplingConfig(), spec="hf:x", texts=texts, dist=small.ALONE, retrieving=options
-        ):
+    network = small.model(words), words
+    for spec, loaded, name in (("hf:x", None, "bfs-prover"), (None, network, "nanoproof")):
+        texts = TextModelOptions(prompt_format="bfs-prover" if spec else None)
+        opened = open_policy(
+            "model", loaded, SamplingConfig(), spec=spec, texts=texts, dist=small.ALONE, retrieving=options
+        )
+        with pytest.raises(UserError, match=f"format {name} have no place for premises"), opened:
             pass
-    with open_policy(
-        "model",
-        (small.model(words), words),
-        SamplingConfig(num_sampled_tactics=1, max_gen_tokens=4),
-        dist=small.ALONE,
-        retrieving=options,
-        files=files(),
-    ) as policy:
-        assert isinstance(policy, RetrievingPolicy)
-        policy.suggest("⊢ a + b = b + a")
-
-
-# -- in finetuning -----------------------------------------------------------------------------------------------
-
-
-def test_a_part_of_the_states_has_premises_in_training_and_another_one_in_each_epoch(words, finder, tmp_path) -> None:
-    small.write_leantree(tmp_path / "d.jsonl", small.transitions(40))
-    train, _ = load_split(tmp_path / "d.jsonl")
-    source = PremisesBefore(finder, 0.5, 512)
-    plain = TransitionSet(words, train, ExampleLimits(sequence=128))
-    helped = TransitionSet(words, train, ExampleLimits(sequence=128), premises=source)
-    grown = []
-    for epoch in (0, 1):
-        picks = [Pick(epoch, index) for index in range(len(plain))]
-        pairs = list(zip(plain.examples(picks), helped.examples(picks), strict=True))
-        grown.append([len(b.prefix) > len(a.prefix) for a, b in pairs])
-        assert grown[-1] == [source.chosen(0, pick) for pick in picks]
-        assert all(
-            b.prefix[1:][-len(a.prefix) + 1 :] == a.prefix[1:] for a, b in pairs
-        )  # the state itself is as before
-        assert all(a.continuations == b.continuations for a, b in pairs)
-    assert grown[0] != grown[1] and 0.25 < np.mean(grown) < 0.75
-    tight = TransitionSet(words, train, ExampleLimits(sequence=44), premises=PremisesBefore(finder, 1.0, 512))
-    picks = [Pick(0, index) for index in range(len(tight))]
-    assert all(len(example) <= 44 for example in tight.examples(picks)) and len(tight.examples(picks)) == len(picks)
-
-
-def test_a_transition_knows_its_theorem(tmp_path) -> None:
-    small.write_leantree(tmp_path / "d.jsonl", small.transitions(8))
-    names = [row["theorems"][0].get("name", "") for row in map(json.loads, open(tmp_path / "d.jsonl"))]
-    train, _ = load_split(tmp_path / "d.jsonl")
-    assert train.theorem(0) == names[0]

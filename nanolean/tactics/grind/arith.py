@@ -1,7 +1,5 @@
 """Linear arithmetic in the search, and products of numbers as sums of sorted monomials."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from nanolean.kernel.expr import (

@@ -4,8 +4,6 @@ Upwards: a connective with a decided part is equal to something simpler (`True â
 connective decides its parts. Equations join classes and are decided by them; quantified facts are noted.
 """
 
-from __future__ import annotations
-
 from nanolean.kernel.expr import PROP, App, BVar, Const, Expr, FVar, Lam, Pi, get_app_fn_args, lift, mk_app
 from nanolean.kernel.level import ONE, ZERO, Level
 from nanolean.tactics.constructors import BOOL, BOOL_FALSE, BOOL_TRUE

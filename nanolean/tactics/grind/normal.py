@@ -4,8 +4,6 @@ Every step here is definitional, so facts keep their proofs: metavariables put i
 (`a ≠ b`, `a > b`), beta and eta, `a < b` as `a + 1 ≤ b`, numbers as literals and `x + k`, binder names erased.
 """
 
-from __future__ import annotations
-
 from nanolean.kernel.declaration import DefInfo
 from nanolean.kernel.expr import (
     App,

@@ -1,7 +1,5 @@
 """The tactic `grind`: the list in brackets, the search, and its start from everything in the context."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 

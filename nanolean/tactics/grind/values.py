@@ -1,7 +1,5 @@
 """Constructors, literals and offsets: different ones are never equal, and equal ones have equal parts."""
 
-from __future__ import annotations
-
 from nanolean.kernel.expr import Const, Expr, Lit, mk_app
 from nanolean.meta.mctx import MetaContext
 from nanolean.tactics.constructors import as_ctor, injection_equations, refute_clash

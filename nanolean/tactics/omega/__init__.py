@@ -5,8 +5,6 @@
 certificate, which `proofs` turns into a term. Here is the tactic, and what it says when nothing was found.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from nanolean.kernel.expr import Const, Expr, MVar, Pi, get_app_fn, mk_app
@@ -21,7 +19,7 @@ from nanolean.tactics.eq_proof import FALSE
 from nanolean.tactics.goals import goal_target, intro, new_goal
 from nanolean.tactics.omega.elimination import Interval, Key, Problem
 from nanolean.tactics.omega.procedure import Prover
-from nanolean.tactics.omega.propositions import NOT, is_linear_fact
+from nanolean.tactics.omega.propositions import NOT
 
 NOTHING = (
     "No usable constraints found. You may need to unfold definitions so `omega` can see linear arithmetic facts "
@@ -77,9 +75,6 @@ def _show_interval(names: dict[int, str], key: Key, interval: Interval) -> str:
     if interval.high is None:
         return f"{text} ≥ {interval.low.value}"
     return f"{interval.low.value} ≤ {text} ≤ {interval.high.value}"
-
-
-__all__ = ["is_linear_fact", "omega_tactic", "solve"]
 
 
 def solve(mctx: MetaContext, facts: Iterable[tuple[Expr, Expr]]) -> Expr | None:

@@ -4,8 +4,6 @@ Every sum that takes part gets its code over the list of the atoms that occur; t
 codes, and the kernel compares the codes of both sides. `Terms` are the pieces of such a statement.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import NamedTuple
 

@@ -4,8 +4,6 @@
 which one holds. Other propositions say nothing, not even `False`; that is so in Lean too.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """Which inductive types are admitted (Carneiro's thesis, 2.6.1 and 2.6.2), and whether a recursor is the right one."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """The judgements: which type a term has, and when two values are equal by definition."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 
 from nanolean.tests.reference.machine import Entry, Machine

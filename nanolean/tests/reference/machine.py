@@ -1,7 +1,5 @@
 """Evaluation: definitions unfold always, recursors and quotients compute by their rules, theorems never unfold."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """The four constants of quotients, and the equality that they speak of (Carneiro's thesis, 2.7.1)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from nanolean.kernel.level import LParam, Zero

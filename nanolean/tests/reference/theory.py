@@ -1,7 +1,5 @@
 """Declarations: what may be added to what is there, and `Reference`, which checks terms over the kernel's constants."""
 
-from __future__ import annotations
-
 from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache

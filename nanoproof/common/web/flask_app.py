@@ -64,8 +64,7 @@ def comes_from_here() -> bool:
 
 def client_disconnected() -> Callable[[], bool]:
     """Return a function that tells whether the client of the current request has disconnected."""
-    gone: Callable[[], bool] = request.environ.get("waitress.client_disconnected", lambda: False)
-    return gone
+    return request.environ.get("waitress.client_disconnected", lambda: False)
 
 
 class Body(BaseModel):

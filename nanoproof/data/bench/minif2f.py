@@ -4,7 +4,7 @@ python -m nanoproof.data.bench.minif2f stats
 python -m nanoproof.data.bench.minif2f show --id mathd_algebra_302
 """
 
-from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from nanoproof.common.errors import UserError, run_main
@@ -61,11 +61,7 @@ def _read() -> theorem_sets.ParsedTheorems:
 
 SET = theorem_sets.TheoremSet(NAME, theorem_sets.BENCH_SPLITS, _read)
 list_theorems = SET.list_theorems
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command `stats`, `show` or `check-init`; returns the exit code."""
-    return run_command(SET, "nanoproof.data.bench.minif2f", argv)
+main = partial(run_command, SET, "nanoproof.data.bench.minif2f")
 
 
 if __name__ == "__main__":

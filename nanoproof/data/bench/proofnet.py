@@ -4,7 +4,7 @@ python -m nanoproof.data.bench.proofnet stats
 python -m nanoproof.data.bench.proofnet show --split test --max 3
 """
 
-from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from nanoproof.common.errors import UserError, run_main
@@ -48,11 +48,7 @@ def parse(path: Path) -> theorem_sets.ParsedTheorems:
 
 SET = theorem_sets.TheoremSet(NAME, theorem_sets.BENCH_SPLITS, lambda: parse(file_path(NAME, FILE)))
 list_theorems = SET.list_theorems
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command `stats`, `show` or `check-init`; returns the exit code."""
-    return run_command(SET, "nanoproof.data.bench.proofnet", argv)
+main = partial(run_command, SET, "nanoproof.data.bench.proofnet")
 
 
 if __name__ == "__main__":

@@ -14,7 +14,8 @@ as `Real.pi / 4`, while a definition by `sorry` needs no word of it. The set has
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 
 from nanoproof.common.errors import UserError, run_main
@@ -82,9 +83,7 @@ def list_theorems(split: str, lean_version: str | None = None) -> list[Theorem]:
     return SET.list_theorems(split, lean_version)
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command `stats`, `show` or `check-init`; returns the exit code."""
-    return run_command(SET, "nanoproof.data.bench.putnambench", argv)
+main = partial(run_command, SET, "nanoproof.data.bench.putnambench")
 
 
 if __name__ == "__main__":

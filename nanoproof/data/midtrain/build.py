@@ -17,7 +17,7 @@ from filelock import FileLock
 from huggingface_hub import CommitOperationAdd, HfApi
 from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalTokenNotFoundError
 
-from nanoproof.common.config import opt, validate
+from nanoproof.common.config import opt, validated
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write_json, atomic_write_text, read_json
 from nanoproof.common.git import GitError
@@ -34,7 +34,7 @@ REPORT, READABLE_REPORT = "report.json", "report.txt"
 NO_DECONTAMINATION = "not decontaminated"
 
 
-@dataclass(frozen=True)
+@validated("build")
 class BuildConfig:
     """Options of the build."""
 
@@ -48,9 +48,6 @@ class BuildConfig:
     force: bool = opt(False, "Clone again what was collected earlier.")
     keep_clones: bool = opt(False, "Keep the bare clones, in clones/.")
     decontamination: bool = opt(True, "Leave out files with theorems of minif2f, proofnet or putnambench.")
-
-    def __post_init__(self) -> None:
-        validate(self, "build")
 
     @property
     def directory(self) -> Path:

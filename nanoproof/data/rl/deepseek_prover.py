@@ -4,7 +4,7 @@ python -m nanoproof.data.rl.deepseek_prover stats
 python -m nanoproof.data.rl.deepseek_prover show --split train --max 3 --json
 """
 
-from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from nanoproof.common.errors import run_main
@@ -32,11 +32,7 @@ def parse(path: Path) -> theorem_sets.ParsedTheorems:
 
 SET = theorem_sets.TheoremSet(NAME, theorem_sets.RL_SPLITS, lambda: parse(file_path(NAME, FILE)))
 list_theorems = SET.list_theorems
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command `stats`, `show` or `check-init`; returns the exit code."""
-    return run_command(SET, "nanoproof.data.rl.deepseek_prover", argv)
+main = partial(run_command, SET, "nanoproof.data.rl.deepseek_prover")
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ python -m nanoproof.data.rl.leanworkbook show --split valid --max 3
 """
 
 import re
-from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from nanoproof.common.errors import UserError, run_main
@@ -45,11 +45,7 @@ def _has_proof(row: dict[str, object], place: str) -> bool:
 
 SET = TheoremSet(NAME, RL_SPLITS, lambda: parse(file_path(NAME, FILE)))
 list_theorems = SET.list_theorems
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command `stats`, `show` or `check-init`; returns the exit code."""
-    return run_command(SET, "nanoproof.data.rl.leanworkbook", argv)
+main = partial(run_command, SET, "nanoproof.data.rl.leanworkbook")
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ python -m nanoproof.data.rl.numinamath show --id UUID
 """
 
 import re
-from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from nanoproof.common.errors import run_main
@@ -50,11 +50,7 @@ def parse(path: Path) -> theorem_sets.ParsedTheorems:
 
 SET = theorem_sets.TheoremSet(NAME, theorem_sets.RL_SPLITS, lambda: parse(file_path(NAME, FILE)))
 list_theorems = SET.list_theorems
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command `stats`, `show` or `check-init`; returns the exit code."""
-    return run_command(SET, "nanoproof.data.rl.numinamath", argv)
+main = partial(run_command, SET, "nanoproof.data.rl.numinamath")
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from nanoproof.common.errors import UserError
+from nanoproof.common.errors import UserError, cannot
 from nanoproof.common.files import parse_json, read_text
 
 log = logging.getLogger(__name__)
@@ -112,18 +112,15 @@ class JsonlFile(TextFile):
         groups: list[Group] = []
         lines = start = position = 0
         first = b""
-        try:
-            with open(path, "rb") as file:
-                for line in file:
-                    first = first or line
-                    position += len(line)
-                    lines += 1
-                    if lines == JSONL_GROUP:
-                        self._starts.append(start)
-                        groups.append(Group(lines, position - start))
-                        lines, start = 0, position
-        except OSError as error:
-            raise UserError(f"cannot read {path}: {error.strerror}") from error
+        with cannot(f"read {path}"), open(path, "rb") as file:
+            for line in file:
+                first = first or line
+                position += len(line)
+                lines += 1
+                if lines == JSONL_GROUP:
+                    self._starts.append(start)
+                    groups.append(Group(lines, position - start))
+                    lines, start = 0, position
         if lines:
             self._starts.append(start)
             groups.append(Group(lines, position - start))
@@ -132,15 +129,12 @@ class JsonlFile(TextFile):
 
     def read(self, group: int, wanted: Sequence[int]) -> Iterator[str | None]:
         position = 0
-        try:
-            with open(self.path, "rb") as file:
-                file.seek(self._starts[group])
-                for number, line in zip(range(self.groups[group].documents), file):
-                    if position < len(wanted) and wanted[position] == number:
-                        yield self._text_or_none(line, group * JSONL_GROUP + number + 1)
-                        position += 1
-        except OSError as error:
-            raise UserError(f"cannot read {self.path}: {error.strerror}") from error
+        with cannot(f"read {self.path}"), open(self.path, "rb") as file:
+            file.seek(self._starts[group])
+            for number, line in zip(range(self.groups[group].documents), file):
+                if position < len(wanted) and wanted[position] == number:
+                    yield self._text_or_none(line, group * JSONL_GROUP + number + 1)
+                    position += 1
         if position < len(wanted):
             raise UserError(f"{self.path}: shorter than it was when it was opened")
 

@@ -27,7 +27,6 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -35,6 +34,7 @@ import torch
 
 from nanoproof.common.distributed import gather_json
 from nanoproof.common.errors import UserError
+from nanoproof.common.process import Closing
 from nanoproof.data.text.documents import CHUNK_BYTES, Documents, ReadingPlan
 from nanoproof.model.tokenizer import Tokenizer, available_cores
 
@@ -225,7 +225,7 @@ def choose_streams(rows_per_step: int, world_size: int, documents: int) -> int:
     return world_size
 
 
-class TokenLoader:
+class TokenLoader(Closing):
     """Endless batches, epoch after epoch. Options that do not fit together raise UserError at construction.
 
     `rows_per_step` are the rows of one optimizer step over all ranks, `rows_per_batch` those of one `next_batch`.
@@ -467,12 +467,6 @@ class TokenLoader:
         for stream in self._streams.values():
             stream.source, stream.being_read, stream.current = None, False, None
             stream.ahead.clear()
-
-    def __enter__(self) -> "TokenLoader":
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
-        self.close()
 
 
 def merge_states(states: Sequence[dict[str, Any]]) -> dict[str, Any]:

@@ -457,8 +457,7 @@ class ListTheorems(Protocol):
 
 def _of_module(module: str) -> ListTheorems:
     def read(split: str, lean_version: str | None = None) -> list[Theorem]:
-        theorems: list[Theorem] = importlib.import_module(module).list_theorems(split, lean_version)
-        return theorems
+        return importlib.import_module(module).list_theorems(split, lean_version)
 
     return read
 
@@ -475,8 +474,7 @@ def _fixed(name: str) -> ListTheorems:
     """Return the listing of fixed theorems of the embedded prover, which are never filtered."""
 
     def read(split: str, lean_version: str | None = None) -> list[Theorem]:
-        theorems: list[Theorem] = importlib.import_module("nanoproof.data.nanolean").fixed_theorems(name, split)
-        return theorems
+        return importlib.import_module("nanoproof.data.nanolean").fixed_theorems(name, split)
 
     return read
 

@@ -18,7 +18,7 @@ from operator import add, itemgetter
 from pathlib import Path
 from typing import Any, TypeVar, overload
 
-from nanoproof.common.errors import UserError
+from nanoproof.common.errors import UserError, cannot
 from nanoproof.common.files import HALF_CHARACTER, lone_surrogate, parse_json
 from nanoproof.lean.types import ProofState, ProtocolError, Transition, parse_goal
 
@@ -62,8 +62,6 @@ class ProofStep:
     depth: int
     children: tuple[str, ...] | None
     """None where the record does not tell which goals the tactic left."""
-    theorem: str = ""
-    """Full name of the theorem."""
 
 
 def proof_steps(record: Any, left_out: Counter[str]) -> Iterator[ProofStep]:
@@ -254,18 +252,17 @@ def _text_in(value: Any, field: str) -> str:
 
 
 def _theorem_steps(theorem: Any, left_out: Counter[str]) -> Iterator[ProofStep]:
-    name = _text_in(theorem, "name")
     for number, block in enumerate(_get(theorem, "by_blocks", list, missing=[])):
         try:
             if _is_error(block) or _is_error(_get(block, "tree", dict)):
                 left_out["a proof that LeanTree could not read"] += 1
                 continue
-            yield from _tree_steps(_get(_get(block, "tree", dict), "nodes", list), left_out, name)
+            yield from _tree_steps(_get(_get(block, "tree", dict), "nodes", list), left_out)
         except ShapeError as error:
             raise error.within(f"by_blocks[{number}]") from None
 
 
-def _tree_steps(nodes: list[Any], left_out: Counter[str], theorem: str) -> Iterator[ProofStep]:
+def _tree_steps(nodes: list[Any], left_out: Counter[str]) -> Iterator[ProofStep]:
     """Yield the steps of one tree; all states are made before, so that each node can refer to its children."""
     texts: dict[Any, str] = {}
     for number, node in enumerate(nodes):
@@ -279,7 +276,7 @@ def _tree_steps(nodes: list[Any], left_out: Counter[str], theorem: str) -> Itera
             edge = _get(node, "tactic", dict, missing=None)
             if edge is None:
                 continue  # where a branch ends
-            step = _step(node, edge, texts, theorem)
+            step = _step(node, edge, texts)
         except ShapeError as error:
             raise error.within(f"tree.nodes[{number}]") from None
         steps.append((node["id"], step, [] if step.children is None else edge["children"]))
@@ -314,7 +311,7 @@ def _state_text(node: Any) -> str:
         raise ShapeError(str(error)).within("state.goals") from None
 
 
-def _step(node: Any, edge: dict[str, Any], texts: dict[Any, str], theorem: str) -> ProofStep:
+def _step(node: Any, edge: dict[str, Any], texts: dict[Any, str]) -> ProofStep:
     try:
         tactic = _get(edge, "tactic_string", str).strip()
         children = _get(edge, "children", list, missing=None)
@@ -326,7 +323,7 @@ def _step(node: Any, edge: dict[str, Any], texts: dict[Any, str], theorem: str) 
     after = None
     if children is not None and all(isinstance(child, (int, str)) and child in texts for child in children):
         after = tuple(filter(None, map(texts.__getitem__, children)))
-    return ProofStep(texts[node["id"]], tactic, depth, after, theorem)
+    return ProofStep(texts[node["id"]], tactic, depth, after)
 
 
 def _left_out(step: ProofStep) -> str | None:
@@ -412,7 +409,6 @@ class _Store:
         self.children_ends = array("Q", [0])
         self.paths: list[str] = []
         self.path_of = array("I")
-        self.theorems = array("I")
 
     def begin_file(self, path: str) -> None:
         self.texts.forget()
@@ -428,7 +424,6 @@ class _Store:
             self.children.extend(map(self.texts.add, step.children))
         self.children_ends.append(len(self.children))
         self.path_of.append(len(self.paths) - 1)
-        self.theorems.append(self.texts.add(step.theorem))
 
     def __getitem__(self, index: int) -> Transition:
         texts = self.texts
@@ -462,10 +457,6 @@ class TransitionList(Sequence[Transition]):
     def select(self, indices: Sequence[int]) -> "TransitionList":
         """Return the transitions at the given indices as a compact list."""
         return TransitionList(self._store, array("I", (self._indices[index] for index in indices)), self.left_out)
-
-    def theorem(self, index: int) -> str:
-        """Return the full name of the theorem that a transition is from; empty where the file does not tell it."""
-        return self._store.texts[self._store.theorems[self._indices[index]]]
 
     def path(self, index: int) -> str:
         """Return the path of the Lean file that a transition is from."""
@@ -571,10 +562,7 @@ def records(path: Path) -> Iterator[tuple[int, Any]]:
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
     """Yield the lines that are not empty, numbered from 1. Raises UserError if the file cannot be read."""
-    try:
-        with open(path, "rb") as file:
-            for number, line in enumerate(file, start=1):
-                if line.strip():
-                    yield number, line
-    except OSError as error:
-        raise UserError(f"cannot read {path}: {error.strerror}") from error
+    with cannot(f"read {path}"), open(path, "rb") as file:
+        for number, line in enumerate(file, start=1):
+            if line.strip():
+                yield number, line

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from nanoproof.common.errors import UserError
+from nanoproof.common.errors import UserError, cannot
 from nanoproof.common.files import atomic_write_text, read_regular
 from nanoproof.lean.lexical import imported_modules
 
@@ -105,10 +105,8 @@ def read_repl(folder: Path, version: str) -> Repl:
 def write_repl(folder: Path, text: str) -> Path:
     """Write which REPL a project has, and return the file; raises `UserError`, then nothing is written."""
     parse_repl(text, lean_version(folder))
-    try:
+    with cannot(f"write in {folder}"):
         atomic_write_text(folder / REPL_FILE, f"{text}\n")
-    except OSError as error:
-        raise UserError(f"cannot write in {folder}: {error.strerror}") from error
     return folder / REPL_FILE
 
 
@@ -197,15 +195,13 @@ def create(folder: Path, version: str, names: Sequence[str], repl: str = "offici
     }
     if repl != "official":
         files[REPL_FILE] = f"{repl}\n"
-    try:
+    with cannot(f"write the project {folder}"):
         if folder.is_dir() and any(folder.iterdir()):
             raise UserError(f"{folder} is not empty; name a new folder, or continue with `setup {folder}`")
         if folder.exists() and not folder.is_dir():
             raise UserError(f"{folder} is a file; name a new folder")
         for name, text in files.items():
             atomic_write_text(folder / name, text)
-    except OSError as error:
-        raise UserError(f"cannot write the project {folder}: {error.strerror}") from error
     return [folder / name for name in files]
 
 

@@ -28,7 +28,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from nanoproof.common.config import check, opt, validate
+from nanoproof.common.config import check, opt, validated
 from nanoproof.common.errors import UserError
 from nanoproof.common.web.http_client import on_loopback
 from nanoproof.lean.nanolean import check_installed
@@ -48,7 +48,7 @@ _PRINT_ENVIRONMENT = "import json, os; print(json.dumps(dict(os.environ)))"
 # -- Settings --------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@validated("server")
 class ServerSettings:
     """Lean server"""
 
@@ -118,7 +118,6 @@ class ServerSettings:
     )
 
     def __post_init__(self) -> None:
-        validate(self, "server")
         if self.backend == "auto":
             real = self.project_path or self.repl_exe or self.imports
             object.__setattr__(self, "backend", "repl" if real else "nanolean")

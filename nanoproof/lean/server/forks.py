@@ -133,8 +133,7 @@ class ForkServer:
                 answer = b""
             if len(answer) < _ANSWER.size:
                 raise OSError(self._last_words())
-            value: int = _ANSWER.unpack(answer)[0]
-            return value
+            return _ANSWER.unpack(answer)[0]
 
     def _start(self) -> None:
         if self._channel is not None:

@@ -87,7 +87,8 @@ class Pool:
         self._waiting = 0
         self._waiting_for_turn = 0
         self._replacing = 0
-        self._draining = False
+        self.closing = False
+        """True once no more work is accepted."""
         self._closed = False
         self._has_started = False
         self._failures = 0
@@ -128,7 +129,7 @@ class Pool:
             self._changed.notify_all()
             try:
                 while not self._may_lease() or (taken := self._take()) is None:
-                    if self._draining:
+                    if self.closing:
                         raise ShuttingDown
                     if self._hopeless():
                         raise CannotStart(self._start_error)
@@ -204,8 +205,8 @@ class Pool:
                 "starting_processes": len(self._starting),
                 "stopping_processes": len(self._ending),
                 "max_processes": self._settings.max_processes,
-                "ready": not self._draining and bool(self._free or self._leases),
-                "shutting_down": self._draining,
+                "ready": not self.closing and bool(self._free or self._leases),
+                "shutting_down": self.closing,
                 "waiting_requests": self._waiting,
                 "error": self._start_error,
             }
@@ -214,13 +215,13 @@ class Pool:
     def drain(self) -> None:
         """Give no more leases; those that are given can be used until `close`."""
         with self._changed:
-            self._draining = True
+            self.closing = True
             self._changed.notify_all()
 
     def close(self) -> None:
         """Kill every process; requests in progress end with an error."""
         with self._changed:
-            self._draining = self._closed = True
+            self.closing = self._closed = True
             free, self._free = self._free, []
             starting = list(self._starting)
             leases = [*self._leases.values(), *self._ending]
@@ -234,11 +235,6 @@ class Pool:
         self._backend.close()
         if self._keeper.is_alive():
             self._keeper.join(_TICK_SECONDS * 5)
-
-    @property
-    def closing(self) -> bool:
-        """True once no more work is accepted."""
-        return self._draining
 
     def replace(self, lease: ServerLease) -> tuple[ReplProcess, int | None]:
         """Return a new process, with its base environment, for a lease that lost its own.
@@ -341,7 +337,7 @@ class Pool:
         """Tell whether another lease may be given; lost processes are replaced first. The caller holds the lock."""
         # Who lost a process in the middle of a proof has already waited, and holds a lease that helps nobody.
         free = len(self._free) - self._replacing
-        return not self._draining and free > 0 and len(self._leases) < self._settings.max_processes
+        return not self.closing and free > 0 and len(self._leases) < self._settings.max_processes
 
     def _hopeless(self) -> bool:
         return self._failures >= _FAILURES_BEFORE_GIVING_UP and not self._free and not self._leases
