@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import psutil
 import pytest
 
+from nanolean.tests.each import each
 from nanoproof.common.config import from_args
 from nanoproof.common.errors import UserError
 from nanoproof.lean.types import TacticFailed
@@ -252,7 +253,7 @@ def test_a_text_is_checked_with_the_lines_of_its_own(bench: Workbench) -> None:
 # -- what is wrong, too large, or out of bounds ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("tool", "arguments", "words"),
     [
         ("prove_sorry", {"file": "../Secret.lean"}, "outside the project: file"),
