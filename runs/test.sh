@@ -16,7 +16,7 @@ source .venv/bin/activate
 NANOPROOF_TEST_HOME="$(mktemp -d)"
 trap 'rm -rf "$NANOPROOF_TEST_HOME"' EXIT
 # What the set-up compiled for this processor; its name says of what, and what is of another source is not taken.
-mkdir "$NANOPROOF_TEST_HOME/cache"
+mkdir -m 700 "$NANOPROOF_TEST_HOME/cache"
 cp -r "${NANOPROOF_HOME:-$HOME/.nanoproof}/cache/native" "$NANOPROOF_TEST_HOME/cache/" 2>/dev/null || true
 export NANOPROOF_HOME="$NANOPROOF_TEST_HOME" WANDB_MODE=disabled OMP_NUM_THREADS="${OMP_NUM_THREADS:-1}"
 # Else each of hundreds of processes compiles our modules anew where PYTHONDONTWRITEBYTECODE is set, as in containers.
