@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 
 from nanolean.parser import ParseError, iter_commands, parse_commands, parse_tactic, parse_term
 from nanolean.tests.each import each
-from nanolean.tests.library import sized
 
 ENTRIES = (parse_term, parse_tactic, parse_commands, lambda text: list(iter_commands(text)))
 VOCABULARY = (
@@ -26,7 +25,7 @@ junk = st.one_of(
 )
 
 
-@settings(max_examples=sized(800), deadline=None)
+@settings(max_examples=400, deadline=None)
 @given(junk)
 def test_junk_gives_a_syntax_tree_or_a_parse_error(text: str) -> None:
     for entry in ENTRIES:
@@ -38,7 +37,7 @@ def test_junk_gives_a_syntax_tree_or_a_parse_error(text: str) -> None:
             assert 0 <= error.column <= len(text)
 
 
-@settings(max_examples=sized(400), deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(junk)
 def test_reading_on_after_mistakes_comes_to_an_end(text: str) -> None:
     assert len(list(iter_commands(text))) <= len(text) + 1

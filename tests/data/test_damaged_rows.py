@@ -17,7 +17,6 @@ from nanoproof.data.theorems.theorem_sets import json_rows, jsonl_rows, parquet_
 from nanoproof.data.transitions import leandojo, leantree
 from nanoproof.data.weighted_rows import read_rows
 from nanoproof.training import progress
-from tests.helpers import NIGHTLY
 
 ROW = {"prompt": "theorem a : True := by\n", "target": "trivial", "weight": 0.5}
 STEP = {"goal": "⊢ p", "prefix": "", "tactic": "simp", "steps_remaining": 2}
@@ -98,7 +97,7 @@ def read_or_refused(file: Path) -> None:
 )
 @example("trees.jsonl", [0, 1, 0, 1, 0, 0, 1, 0, 2], float("nan"), False)  # `proof_depth`
 @example("trees.jsonl", [0, 1, 0, 1, 0, 0, 1, 0, 2], 10**150, False)
-@settings(max_examples=100 * NIGHTLY, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_records_with_other_fields(tmp_path: Path, name: str, places: list[int], new: Any, drop: bool) -> None:
     value = replaced(KINDS[name][0], places, new, drop)
     write(tmp_path / name, value if isinstance(value, list) else [value])
@@ -106,7 +105,7 @@ def test_records_with_other_fields(tmp_path: Path, name: str, places: list[int],
 
 
 @given(st.sampled_from(list(KINDS)), st.integers(0, 10**6), st.binary(max_size=6), st.booleans())
-@settings(max_examples=70 * NIGHTLY, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_bytes_that_are_damaged(tmp_path: Path, name: str, at: int, junk: bytes, insert: bool) -> None:
     write(tmp_path / name, KINDS[name][0])
     content = (tmp_path / name).read_bytes()

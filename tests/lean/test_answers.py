@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from nanolean.tests.each import each
 from nanoproof.lean.answers import Unreadable, read_proofs, read_tactic, without_thoughts, written_proof
 from nanoproof.lean.types import Theorem
-from tests.helpers import NIGHTLY
 
 SWAP = Theorem("theorem swap (p q : Prop) (h : p ∧ q) : q ∧ p := by\n  sorry", "made", "swap")
 STATED = "theorem swap (p q : Prop) (h : p ∧ q) : q ∧ p := by"
@@ -120,6 +119,7 @@ CODE = st.lists(
 )
 
 
+@settings(max_examples=100)
 @given(
     CODE,
     st.sampled_from(["", "lean4", "Lean", "text", "tactics"]),
@@ -134,7 +134,7 @@ def test_what_is_in_a_block_is_read_as_it_stands(lines: list[str], tag: str, bef
     assert written_proof(SWAP, answer) == code
 
 
-@settings(max_examples=70 * NIGHTLY)
+@settings(max_examples=200)
 @given(st.text(alphabet="`~ \n#⊢leansorrythm:=<>/k-|«»'\"(", max_size=80))
 def test_readers_take_any_text(text: str) -> None:
     read_tactic(text)
