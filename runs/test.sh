@@ -15,6 +15,9 @@ fi
 source .venv/bin/activate
 NANOPROOF_TEST_HOME="$(mktemp -d)"
 trap 'rm -rf "$NANOPROOF_TEST_HOME"' EXIT
+# What the set-up compiled for this processor; its name says of what, and what is of another source is not taken.
+mkdir -m 700 "$NANOPROOF_TEST_HOME/cache"
+cp -r "${NANOPROOF_HOME:-$HOME/.nanoproof}/cache/native" "$NANOPROOF_TEST_HOME/cache/" 2>/dev/null || true
 export NANOPROOF_HOME="$NANOPROOF_TEST_HOME" WANDB_MODE=disabled OMP_NUM_THREADS="${OMP_NUM_THREADS:-1}"
 # Else each of hundreds of processes compiles our modules anew where PYTHONDONTWRITEBYTECODE is set, as in containers.
 unset PYTHONDONTWRITEBYTECODE
@@ -31,7 +34,11 @@ if [ -x web/node_modules/.bin/tsc ]; then
     (cd web && npm run --silent types && npm test --silent) &
     page=$!
 fi
-python -m pytest --collect-only "$@" > /dev/null || true  # compiles the tests, which each worker would do
+# Collecting compiles the tests, where they have changed; each worker would do it.
+if [ -n "$(find tests nanolean -name '*.py' -newer .venv/tests-collected 2>&1)" ]; then
+    python -m pytest --collect-only "$@" > /dev/null || true
+    touch .venv/tests-collected
+fi
 wait "$library"
 [ -z "$page" ] || wait "$page"
 # Tests wait longer than they compute (for processes, servers, deadlines): with four workers for each core, at most 16,

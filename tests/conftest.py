@@ -6,7 +6,9 @@ import os
 import re
 import signal
 import sys
+import zlib
 from contextlib import redirect_stdout
+from functools import cache
 from io import StringIO
 from pathlib import Path
 from threading import Lock
@@ -24,10 +26,14 @@ from tests.helpers import made_once
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background of a script; processes would inherit it
     signal.signal(signal.SIGINT, signal.default_int_handler)
-# The same draws each time, so that a change is not refused for what it did not touch; nightly runs draw others.
+# The same draws each time, so that a change is not refused for what it did not touch; nightly runs draw others, more.
 always_alike = "NANOPROOF_NIGHTLY" not in os.environ
 settings.register_profile(
-    "any machine", deadline=None, derandomize=always_alike, suppress_health_check=[HealthCheck.too_slow]
+    "any machine",
+    max_examples=40 if always_alike else 100,
+    deadline=None,
+    derandomize=always_alike,
+    suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("any machine")
 
@@ -42,12 +48,32 @@ def pytest_collection() -> None:
 
 def pytest_collection_finish() -> None:
     gc.freeze()  # else each evaluation, which collects garbage when it has drawn its curve, would walk all of them
+    gc.set_threshold(50_000, 20, 20)  # to look for garbage after every 700 new objects took a twentieth of all time
     gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the files that take long: of several workers none is left with them when the others have ended."""
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log):
+    """Files that import transformers go to three workers: in each the import takes four seconds of processor."""
+    from xdist.scheduler import LoadFileScheduling
+
+    @cache
+    def group_of(file: str) -> str:
+        text = (config.rootpath / file).read_text(encoding="utf-8")
+        if "hf_models" not in text and '("transformers")' not in text:
+            return file
+        return f"transformers {zlib.crc32(file.encode()) % 3}"
+
+    class ByImports(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return group_of(super()._split_scope(nodeid))
+
+    return ByImports(config, log) if config.getoption("dist") == "loadfile" else None
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from nanolean.tests.each import each
 from nanoproof.__main__ import programs
 from nanoproof.common.config import Parser
 from nanoproof.common.errors import UserError
@@ -194,7 +195,7 @@ def parsed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
     return parse
 
 
-@pytest.mark.parametrize("command", WORK)
+@each("command", WORK)
 def test_commands_that_users_know_are_understood(command: str, parsed: Any) -> None:
     if "test_cli" in command:  # it is run, below
         assert (ROOT / "tests" / "test_cli.py").is_file()

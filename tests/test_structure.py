@@ -24,6 +24,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
+from nanolean.tests.each import each
 from nanoproof.common.errors import UserError
 from scripts.check_flags import check_commands
 from tests.density import density
@@ -210,7 +211,7 @@ WRITTEN_OUT_FOLDERS += [f"nanolean/{package}" for package in WRITTEN_OUT_NANOLEA
 WRITTEN_OUT_FOLDERS += ["scripts", "benchmarks"]
 
 
-@pytest.mark.parametrize("folder", WRITTEN_OUT_FOLDERS)
+@each("folder", WRITTEN_OUT_FOLDERS)
 def test_code_says_why_in_plain_steps(folder: str) -> None:
     counts = density(sorted((ROOT / folder).rglob("*.py")))
     assert counts.per_1000(counts.comments) >= 30
@@ -261,7 +262,7 @@ def test_packages_import_only_from_layers_below() -> None:
     assert bad == []
 
 
-@pytest.mark.parametrize(
+@each(
     ("importer", "imported", "verdict"),
     [
         ("nanoproof.search.node", "nanoproof.lean.types", True),

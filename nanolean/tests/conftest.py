@@ -11,10 +11,14 @@ from nanolean.library import loader, texts
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background of a script; processes would inherit it
     signal.signal(signal.SIGINT, signal.default_int_handler)
-# The same draws each time, so that a change is not refused for what it did not touch; nightly runs draw others.
+# The same draws each time, so that a change is not refused for what it did not touch; nightly runs draw others, more.
 always_alike = "NANOPROOF_NIGHTLY" not in os.environ
 settings.register_profile(
-    "any machine", deadline=None, derandomize=always_alike, suppress_health_check=[HealthCheck.too_slow]
+    "any machine",
+    max_examples=40 if always_alike else 100,
+    deadline=None,
+    derandomize=always_alike,
+    suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("any machine")
 

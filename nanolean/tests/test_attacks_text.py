@@ -10,8 +10,8 @@ from nanolean.tests.library import base, run
 
 
 def attack(attacks: dict[str, object]):
-    """A test for each attack, under its name."""
-    return pytest.mark.parametrize("text", attacks.values(), ids=attacks.keys())
+    """A test of all attacks, which fails with the names of those that went through."""
+    return each("text", attacks.values(), ids=attacks.keys())
 
 
 ILL_FOUNDED = {

@@ -11,6 +11,7 @@ from nanolean.kernel.expr import Const
 from nanolean.repl import Repl, read_requests, serve
 from nanolean.syntax import SkipStx
 from nanolean.tactics import core, load
+from nanolean.tests.each import each
 from nanolean.tests.library import base
 
 
@@ -99,7 +100,7 @@ def test_a_refused_tactic_answers_a_message_alone(repl: Repl):
     assert answer["message"].startswith("Lean error:\nType mismatch")
 
 
-@pytest.mark.parametrize("tactic", ["exat 42", "exact (", "", "intro h\nintro k", "theorem", "exact ⟨", "🙂"])
+@each("tactic", ["exat 42", "exact (", "", "intro h\nintro k", "theorem", "exact ⟨", "🙂"])
 def test_what_is_no_tactic_is_refused(repl: Repl, tactic: str):
     state = start(repl, "(p q : Prop) : p → q → p")
     assert step(repl, state, tactic)["message"].startswith("Lean error:\n")
@@ -153,7 +154,7 @@ def test_unknown_numbers_are_answered(repl: Repl):
     assert repl.answer({"cmd": "example : True := trivial", "env": 3}) == {"message": "Unknown environment."}
 
 
-@pytest.mark.parametrize("text", ["{", "[]", "3", "{}", '{"cmd": 3}', '{"tactic": "rfl"}', "\x00", '{"cmd": "a\nb"}'])
+@each("text", ["{", "[]", "3", "{}", '{"cmd": 3}', '{"tactic": "rfl"}', "\x00", '{"cmd": "a\nb"}'])
 def test_malformed_requests_are_answered(repl: Repl, text: str):
     assert repl.answer_text(text)["message"].startswith("Could not parse")
 

@@ -255,6 +255,14 @@ def held_out_keys(with_train: bool = True) -> frozenset[str]:
     file = home() / "cache" / f"{name}_{_fingerprint()}.json"
     if file.exists():
         return frozenset(read_json(file))
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(f"{file}.lock"):
+        if not file.exists():  # another process may have made it meanwhile
+            atomic_write_json(file, sorted(_elaborated_keys(with_train)))
+    return frozenset(read_json(file))
+
+
+def _elaborated_keys(with_train: bool) -> set[str]:
     keys = {statement_key(theorem.source) for split in ("valid", "test") for theorem in list_theorems(split)}
     for fixed, splits in FIXED.items():
         for split in splits:
@@ -266,9 +274,7 @@ def held_out_keys(with_train: bool = True) -> frozenset[str]:
                     keys.add(shape_key(theorem.source))
                 if part_of(theorem.id) != "generated":
                     keys.add(statement_key(theorem.source))
-    file.parent.mkdir(parents=True, exist_ok=True)
-    atomic_write_json(file, sorted(keys))
-    return frozenset(keys)
+    return keys
 
 
 def held_out_library() -> frozenset[str]:

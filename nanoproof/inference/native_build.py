@@ -17,6 +17,8 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
+from filelock import FileLock
+
 from nanoproof.common.run_dir import home
 
 log = logging.getLogger(__name__)
@@ -49,7 +51,11 @@ def built_library(verify: Callable[[ctypes.CDLL], str | None]) -> ctypes.CDLL:
     try:
         path = home() / "cache" / "native" / f"{_key(command)}.so"
         if not path.exists():
-            _build(command, path, verify)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            # A run's processes begin at once: without the lock each of them would compile, all on the same few cores.
+            with FileLock(f"{path.parent}.lock"):
+                if not path.exists():  # another may have compiled it meanwhile
+                    _build(command, path, verify)
         return ctypes.CDLL(str(path))
     except OSError as error:
         _failures[command] = f"{type(error).__name__}: {error}"
@@ -59,7 +65,6 @@ def built_library(verify: Callable[[ctypes.CDLL], str | None]) -> ctypes.CDLL:
 
 
 def _build(command: tuple[str, ...], path: Path, verify: Callable[[ctypes.CDLL], str | None]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
     # Beside its place, and moved there in one step: other processes see all of it or nothing.
     with tempfile.TemporaryDirectory(dir=path.parent) as scratch:
         compiled = Path(scratch) / path.name

@@ -26,7 +26,6 @@ _SKIPPED = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-KINDS = ("line", "block", "raw", "string", "char", "quoted")
 ASCII_SYMBOLS = {"<->": "↔", "->": "→", "<=": "≤", ">=": "≥", "/\\": "∧", "\\/": "∨"}
 """Two ways to write one symbol of Lean. `!=` is none of them: it is another relation than `≠`."""
 _BAR = re.compile(r"\n[ \t]*\|(?![|>])")
@@ -51,7 +50,7 @@ def spans(text: str) -> Iterator[tuple[str, int, int]]:
     # From left to right: which of them comes first decides, as a `--` in a string is no comment and a `"` in a comment
     # no string.
     while match := _SKIPPED.search(text, position):
-        kind = next(kind for kind in KINDS if match[kind] is not None)
+        kind = str(match.lastgroup)  # the group that closed last, which is never the inner one of `raw`
         position = _block_end(text, match.end()) if kind == "block" else match.end()
         yield kind, match.start(), position
 

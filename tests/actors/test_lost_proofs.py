@@ -5,6 +5,7 @@ import threading
 import pytest
 import torch
 
+from nanolean.tests.each import each
 from nanoproof.actors import fleet
 from nanoproof.actors.actor import ActorPool
 from nanoproof.actors.fleet import ProofWatch
@@ -46,7 +47,7 @@ def watching(limit, *notes):
 LOST = lost()
 
 
-@pytest.mark.parametrize(
+@each(
     ("notes", "over"),
     [
         ([("a", LOST)] * 2, False),

@@ -4,6 +4,7 @@ from typing import Any, ClassVar, Literal
 
 import pytest
 
+from nanolean.tests.each import each
 from nanoproof.common.config import (
     Parser,
     Presets,
@@ -187,7 +188,7 @@ def test_every_command_that_searches_takes_a_search_preset(module, capsys):
     assert "--search-preset {default,alphaproof,alphaproof-pseudocode,nanolean,small}" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
+@each(
     ("argv", "expected"),
     [
         (["--ex_count=4"], Example(count=4)),

@@ -4,6 +4,7 @@ import threading
 
 import pytest
 
+from nanolean.tests.each import each
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import JsonlWriter, atomic_write, atomic_write_json, cut_name, read_json, read_jsonl
 
@@ -97,8 +98,8 @@ def test_lines_of_many_threads_do_not_mix(tmp_path):
     assert len(records) == 400 and all(record["text"] == "x" * 500 for record in records)
 
 
-@pytest.mark.parametrize("from_end", [False, True])
-@pytest.mark.parametrize("name", ["a" * 300, "定" * 300, "a" + "ℝ" * 100, "kurz"])
+@each("from_end", [False, True])
+@each("name", ["a" * 300, "定" * 300, "a" + "ℝ" * 100, "kurz"])
 def test_names_are_cut_in_bytes_at_a_letter(name: str, from_end: bool) -> None:
     cut = cut_name(name, from_end)
     assert len(cut.encode()) <= 120 and len(cut.encode()) > min(116, len(name) - 1)

@@ -16,9 +16,7 @@ SMALL["nat_identity"] = Quota((3, 3, 2), ())  # hardly any of its easy statement
 
 
 @pytest.fixture(scope="session")
-def held_out(tmp_path_factory: pytest.TempPathFactory) -> frozenset[str]:
-    """`held_out_keys`: the first worker that asks elaborates all statements, and others wait for what it keeps."""
-    made_once(tmp_path_factory, "held_out", lambda folder: held_out_keys())
+def held_out() -> frozenset[str]:
     return held_out_keys()
 
 

@@ -23,6 +23,7 @@ from nanoproof.data.transitions.renaming import kind_of, rename_words, words_of
 from nanoproof.lean.types import Hypothesis, ProofState, Transition, parse_state
 from tests.data.tricky import tricky_proofs
 from tests.data.twins import Replayed, name_map, outcome, replayed, twin
+from tests.helpers import NIGHTLY
 
 NAMES_ONLY = Probabilities(rename=1, rename_tags=0, shuffle=0)
 TAGS_ONLY = Probabilities(rename=0, rename_tags=1, shuffle=0)
@@ -271,7 +272,7 @@ def test_a_text_that_is_not_as_lean_prints_it_comes_back_as_it_is(text: str) -> 
 PIECES = st.sampled_from([*"hxnα⊢:,=∀∃()[]{}⟨⟩|?.'✝;3 \n", ":=", "=>", " case ", "by", "Type ", "\n⊢ "])
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100 * NIGHTLY, deadline=None)
 @given(st.lists(PIECES, max_size=25).map("".join), st.lists(PIECES, max_size=15).map(" ".join), st.integers())
 def test_no_text_makes_it_fail(state: str, tactic: str, seed: int) -> None:
     augment_transition(Transition(state, tactic, 1, state), random.Random(seed), EVERYTHING)

@@ -317,11 +317,11 @@ def test_text_is_utf8_with_unix_line_ends_or_refused() -> None:
     assert decode(b"version https://git-lfs.github.com/spec/v1\n")[1] == "pointer to a large file"
 
 
-@pytest.mark.timeout(30)
+@pytest.mark.timeout(20)
 @pytest.mark.parametrize(
     "piece", ["\n", "«", "/-", "@[", "∀ x : T, ", "open a in ", "a.", "{x : N} ", "\n  | a => |b", '"']
 )
 def test_the_time_to_look_at_a_hostile_file_grows_with_its_size_only(piece: str) -> None:
-    text = "theorem t : " + piece * (300_000 // len(piece))  # a minute, if it grew with the square
+    text = "theorem t : " + piece * (200_000 // len(piece))  # half a minute, if it grew with the square
     assert refused_text(text) in ("", "data in very long lines")
     assert examine(text, Index([])).findings == ()

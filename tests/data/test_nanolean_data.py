@@ -300,6 +300,21 @@ def test_an_interrupted_make_is_made_again(monkeypatch: pytest.MonkeyPatch, tmp_
     assert len(directories) == 1 and len(calls) == 2
 
 
+def test_keys_that_several_need_at_once_are_elaborated_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NANOPROOF_HOME", str(tmp_path))
+    asked: list[bool] = []
+
+    def slowly(with_train: bool) -> set[str]:
+        asked.append(with_train)
+        time.sleep(0.2)
+        return {"a key"}
+
+    monkeypatch.setattr(data, "_elaborated_keys", slowly)
+    with ThreadPoolExecutor(4) as pool:
+        assert set(pool.map(data.held_out_keys, [True] * 4)) == {frozenset({"a key"})}
+    assert asked == [True]
+
+
 # ---------------------------------------------------------------------------------------------------------------------
 # Benchmark
 

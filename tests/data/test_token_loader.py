@@ -27,6 +27,7 @@ from nanoproof.data.text.documents import Documents, ReadingPlan, all_documents
 from nanoproof.data.text.text_files import MemoryFile, ParquetFile
 from nanoproof.data.text.token_loader import PADDING, SLACK, TokenLoader, merge_states, pack_rows, plan_rows
 from nanoproof.model.tokenizer import Tokenizer, train_tokenizer
+from tests.helpers import NIGHTLY
 
 T = 24
 BOS = 999
@@ -83,7 +84,7 @@ def no_loader_threads() -> bool:
 # Packing
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=25 * NIGHTLY)
 @given(st.lists(st.integers(0, 90), max_size=60), st.integers(4, 40), st.integers(0, 5))
 def test_rows_begin_with_bos_and_hold_all_tokens_but_the_dropped(lengths: list[int], capacity: int, seed: int) -> None:
     numbers = iter(range(sum(lengths)))
@@ -95,7 +96,7 @@ def test_rows_begin_with_bos_and_hold_all_tokens_but_the_dropped(lengths: list[i
     assert len(np.unique(kept)) == len(kept) == packed.tokens == sum(lengths) - packed.dropped
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=40 * NIGHTLY)
 @given(st.lists(st.integers(1, 500), min_size=1, max_size=60))
 def test_only_tails_are_dropped_and_only_small_gaps_are_left(sizes: list[int]) -> None:
     capacity = 128
@@ -140,7 +141,7 @@ def test_little_is_dropped_of_documents_of_realistic_lengths() -> None:
 # Order
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=20 * NIGHTLY)
 @given(st.lists(st.integers(1, 30), min_size=1, max_size=12), st.sampled_from([1, 2, 8]), st.integers(1, 400))
 def test_every_document_is_dealt_to_one_stream_once_an_epoch(
     sizes: list[int], num_streams: int, chunk_bytes: int

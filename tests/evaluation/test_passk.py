@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from nanolean.tests.each import each
 from nanoproof.common.errors import UserError
 from nanoproof.evaluation.passk import PassTable, SampleTable, bootstrap_interval, pass_table, read_tables
 from scripts import passk
@@ -77,7 +78,7 @@ GOLDEN: dict[str, tuple[tuple[str, ...], dict[int, tuple[int, float, float | Non
 }
 
 
-@pytest.mark.parametrize("name", GOLDEN)
+@each("name", GOLDEN)
 def test_golden_tables(name: str) -> None:
     rows, expected = GOLDEN[name]
     assert values(pass_table(table_of(*rows), list(expected))) == dict(sorted(expected.items()))

@@ -20,7 +20,7 @@ from nanoproof.retrieval.encoders import open_encoder
 from nanoproof.training.options import ProgressSettings
 from nanoproof.training.progress import load_start
 from tests.fakes.hf_models import save_decoder, save_encoder_decoder, save_other_decoder
-from tests.helpers import Later
+from tests.helpers import NIGHTLY, Later
 
 transformers: Any = Later("transformers")
 peft: Any = Later("peft")
@@ -464,7 +464,7 @@ JUNK = st.one_of(st.binary(max_size=8), st.sampled_from(WRONG))
 
 
 @given(st.sampled_from(FILES + ADAPTER_FILES), st.integers(0, 10**6), JUNK, st.booleans())
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25 * NIGHTLY, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_damaged_folder_loads_or_is_refused_in_one_line(
     decoder: Path, adapters: Path, tmp_path: Path, file: str, at: int, junk: bytes, insert: bool
 ) -> None:

@@ -5,7 +5,10 @@ import random
 import shutil
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -104,6 +107,24 @@ def test_older_processors_get_the_same_answers(
     monkeypatch.setattr(native_build, "_build", None)
     Engine(net, tokenizer, NATIVE)
     assert library.suffix == ".so"
+
+
+def test_what_several_need_at_once_is_compiled_once(fresh: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled: list[str] = []
+
+    def compile_slowly(command: list[str]) -> None:
+        compiled.append(command[-1])
+        time.sleep(0.2)
+        Path(command[-1]).write_text("a library")
+
+    monkeypatch.setattr(native_build, "_compiler", lambda: ["c++"])
+    monkeypatch.setattr(native_build, "_architecture_flag", lambda: "-march=native")
+    monkeypatch.setattr(native_build, "_key", lambda command: "key")
+    monkeypatch.setattr(native_build, "_compile", compile_slowly)
+    monkeypatch.setattr(native_build, "ctypes", SimpleNamespace(CDLL=str))
+    with ThreadPoolExecutor(4) as pool:
+        found = set(pool.map(native_build.built_library, [lambda library: None] * 4))
+    assert found == {str(fresh / "cache" / "native" / "key.so")} and len(compiled) == 1
 
 
 def test_without_a_compiler_torch_computes_and_it_is_said_once(

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from nanolean.tests.each import each
 from nanoproof.common.errors import UserError
 from nanoproof.inference import openai_answers, openai_model
 from nanoproof.inference.language_model import GenerationOptions, TextSample
@@ -24,6 +25,7 @@ from nanoproof.inference.openai_answers import listed_models
 from nanoproof.inference.openai_model import OpenAIModel
 from nanoproof.search import policy
 from tests.fakes.openai_server import FAULTS, OpenAIServer, openai_server, text_of
+from tests.helpers import NIGHTLY
 
 KEY = "sk-very-secret-0123456789"
 QUICK = EndpointOptions(timeout=5.0, patience=20.0, requests=8)
@@ -326,8 +328,8 @@ def writing(*choices: tuple[str | None, str | None]):  # type: ignore[no-untyped
     return write
 
 
-@pytest.mark.parametrize("chat", [False, True])
-@pytest.mark.parametrize(
+@each("chat", [False, True])
+@each(
     ("reason", "finished"),
     [(why, True) for why in ("stop", "eosFound", "stop_sequence", "complete", "EOS", "something new")]
     + [(why, True) for why in ("endTurn", "FinishReason.STOP", " stop ", {"type": "stop"})]
@@ -335,9 +337,9 @@ def writing(*choices: tuple[str | None, str | None]):  # type: ignore[no-untyped
     + [(why, False) for why in ("FINISH_REASON_MAX_TOKENS", "maxTokens", "a new limit of tokens", "truncated")],
 )
 def test_what_a_reason_means_is_in_one_table(server: OpenAIServer, chat: bool, reason: Any, finished: bool) -> None:
-    server.writer = writing(("simp", reason))
+    server.writer, before = writing(("simp", reason)), len(server.requests)
     ((sample,),) = OpenAIModel(server.base, "tiny", QUICK, chat=chat).generate(["a"], GenerationOptions(), [1])
-    assert (sample.text, sample.finished) == ("simp", finished) and len(server.requests) == 1
+    assert (sample.text, sample.finished) == ("simp", finished) and len(server.requests) == before + 1
 
 
 @pytest.mark.parametrize("chat", [False, True])
@@ -692,7 +694,7 @@ def test_what_a_server_refuses_for_another_reason_is_raised_at_once(server: Open
 
 
 @given(st.integers(0, 2**32), st.sampled_from([1, 2, 3, 8]), st.booleans())
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=10 * NIGHTLY, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_samples_are_what_was_drawn_whatever_the_endpoint_does(
     server: OpenAIServer, seed: int, most: int, ignores_n: bool
 ) -> None:

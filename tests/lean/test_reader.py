@@ -4,7 +4,7 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nanolean.tests.each import each
@@ -87,6 +87,7 @@ def test_a_command_behind_an_open_line_is_none_of_its_names_however_it_is_indent
     assert [declaration.full_name for declaration in declarations(text)] == ["A.a", "b"]
 
 
+@settings(max_examples=100)
 @given(files())
 def test_declarations_have_the_names_that_scopes_give_them_and_their_own_text(
     made: tuple[str, list[dict[str, str]]],
@@ -104,6 +105,7 @@ def test_declarations_have_the_names_that_scopes_give_them_and_their_own_text(
     assert declared_names(text) == provable
 
 
+@settings(max_examples=100)
 @given(files())
 def test_every_open_theorem_is_read_or_named_with_a_reason(made: tuple[str, list[dict[str, str]]]) -> None:
     text, known = made
@@ -128,6 +130,7 @@ def test_every_open_theorem_is_read_or_named_with_a_reason(made: tuple[str, list
             assert not usable or again or "may rest on" in theorem.skipped
 
 
+@settings(max_examples=100)
 @given(files())
 def test_a_file_whose_sorries_are_filled_one_by_one_is_the_file_with_all_filled(
     made: tuple[str, list[dict[str, str]]],

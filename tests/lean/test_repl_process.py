@@ -12,6 +12,7 @@ from typing import Any
 import psutil
 import pytest
 
+from nanolean.tests.each import each
 from nanoproof.common import launch
 from nanoproof.lean.server.repl_process import ReplDied, ReplGarbage, ReplProcess, ReplTimeout
 from tests.helpers import is_gone, wait_for
@@ -112,7 +113,7 @@ def test_a_process_that_stops_reading_is_noticed(scripted: Script) -> None:
         process.request({"cmd": "def"}, 20)
 
 
-@pytest.mark.parametrize(
+@each(
     "answer",
     ["\xff\xfe\n\n", "[1]\n\n", '"OK"\n\n', "[" * 100_000 + "\n\n", '{"message": "\\ud800"}\n\n', '{"env": 0}}\n\n'],
 )

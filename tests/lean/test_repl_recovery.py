@@ -3,6 +3,7 @@
 import pytest
 
 from nanolean.repl import Repl
+from nanolean.tests.each import each
 from nanolean.tests.library import base
 from nanoproof.lean.repl_goals import Refused, read_tactic_answer
 
@@ -167,7 +168,7 @@ def test_a_tactic_that_fails_answers_a_message_alone(repl: Repl, tactic: str):
     assert list(answer) == ["message"] and answer["message"].startswith("Lean error:\n")
 
 
-@pytest.mark.parametrize(
+@each(
     "tactic",
     [
         "exact nobody_knows",

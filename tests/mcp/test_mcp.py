@@ -11,18 +11,10 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import psutil
 import pytest
-
-pytest.importorskip("mcp")
-
-import anyio
-import httpx2
-from mcp import Client, MCPError, StdioServerParameters
-from mcp.client.streamable_http import streamable_http_client
-from mcp.server.mcpserver import MCPServer
 
 from nanolean.tests.each import each
 from nanoproof.common.config import from_args
@@ -33,9 +25,17 @@ from nanoproof.mcp.calls import Place, Watch, problem_of, require_harmless
 from nanoproof.mcp.opening import Opening
 from nanoproof.mcp.results import ToolProblem
 from nanoproof.mcp.searches import Searches, kind_of
-from nanoproof.mcp.tools import make_server
 from nanoproof.mcp.workbench import Workbench
-from tests.helpers import wait_for
+from tests.helpers import Later, wait_for
+
+if TYPE_CHECKING:
+    from mcp import Client, StdioServerParameters
+    from mcp.server.mcpserver import MCPServer
+
+mcp: Any = Later("mcp")
+anyio: Any = Later("anyio")
+httpx2: Any = Later("httpx2")
+tools: Any = Later("nanoproof.mcp.tools")
 
 BASIC = """namespace My
 
@@ -90,23 +90,23 @@ def bench(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[W
 
 
 @cache
-def server_of(bench: Workbench) -> MCPServer[Any]:
+def server_of(bench: Workbench) -> "MCPServer[Any]":
     """A server for all calls: to make one takes longer than most of them."""
-    return make_server(Opening(bench.root, lambda: bench), bench.searches, 60.0)
+    return tools.make_server(Opening(bench.root, lambda: bench), bench.searches, 60.0)
 
 
-def session(bench: Workbench, do: Callable[[Client], Awaitable[Any]]) -> Any:
+def session(bench: Workbench, do: "Callable[[Client], Awaitable[Any]]") -> Any:
     """Run a client on the server in memory."""
 
     async def run() -> Any:
-        async with Client(server_of(bench)) as client:
+        async with mcp.Client(server_of(bench)) as client:
             try:
                 return await do(client)
-            except MCPError as error:  # raised here, it would come in two groups of exceptions
+            except mcp.MCPError as error:  # raised here, it would come in two groups of exceptions
                 return error
 
     answer = anyio.run(run)
-    if isinstance(answer, MCPError):
+    if isinstance(answer, mcp.MCPError):
         raise answer
     return answer
 
@@ -162,7 +162,7 @@ def test_what_is_not_proved_comes_with_its_goal_its_tree_and_an_explanation(benc
     assert page.mime_type == "text/html" and "nanoproof-data" in page.text
     listed = json.loads(session(bench, lambda client: client.read_resource("nanoproof://searches")).contents[0].text)
     assert tried["search"] in [entry["search"] for entry in listed["searches"]]
-    with pytest.raises(MCPError, match="no tree"):
+    with pytest.raises(mcp.MCPError, match="no tree"):
         session(bench, lambda client: client.read_resource("nanoproof://trees/0123456789abcdef"))
 
 
@@ -186,7 +186,7 @@ def test_a_file_is_proved_into_a_patch_and_no_file_is_written(bench: Workbench, 
     async def told(progress: float, total: float | None, message: str | None) -> None:
         messages.append(message or "")
 
-    async def do(client: Client) -> Any:
+    async def do(client: "Client") -> Any:
         return await client.call_tool("prove_file", {"file": "Main.lean"}, progress_callback=told)
 
     answer = session(bench, do).structured_content
@@ -254,7 +254,7 @@ def test_a_text_is_checked_with_the_lines_of_its_own(bench: Workbench) -> None:
 # -- what is wrong, too large, or out of bounds ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("tool", "arguments", "words"),
     [
         ("prove_sorry", {"file": "../Secret.lean"}, "outside the project: file"),
@@ -338,7 +338,7 @@ def test_a_cancelled_call_frees_its_lean_process_for_others(bench: Workbench, mo
 
     monkeypatch.setattr(bench, "try_tactics", slow)
 
-    async def do(client: Client) -> Any:
+    async def do(client: "Client") -> Any:
         with anyio.move_on_after(0.6):
             await client.call_tool("try_tactics", {"tactics": ["rfl"], "state": "⊢ 1 = 1"})
         assert begun
@@ -348,7 +348,7 @@ def test_a_cancelled_call_frees_its_lean_process_for_others(bench: Workbench, mo
 
 
 def test_a_call_ends_at_its_limit_and_two_share_the_processes(bench: Workbench) -> None:
-    async def do(client: Client) -> list[Any]:
+    async def do(client: "Client") -> list[Any]:
         answers: list[Any] = []
 
         async def one(number: int) -> None:
@@ -378,12 +378,14 @@ def test_kinds_of_refusals_are_how_messages_begin() -> None:
 # -- processes: stdio, HTTP, one Lean for all ------------------------------------------------------------------------
 
 
-def stdio(project: Path, home: Path) -> StdioServerParameters:
+def stdio(project: Path, home: Path) -> "StdioServerParameters":
     words = ["-m", "nanoproof.mcp", str(project), *POLICY]
-    return StdioServerParameters(command=sys.executable, args=words, env={**os.environ, "NANOPROOF_HOME": str(home)})
+    return mcp.StdioServerParameters(
+        command=sys.executable, args=words, env={**os.environ, "NANOPROOF_HOME": str(home)}
+    )
 
 
-async def owner(client: Client) -> str:
+async def owner(client: "Client") -> str:
     return str(json.loads((await client.read_resource("nanoproof://searches")).contents[0].text)["owner"])
 
 
@@ -399,7 +401,7 @@ def test_an_agent_repairs_a_file_over_stdio_and_servers_of_a_project_share_one_l
     before = {process.pid for process in psutil.process_iter()}
 
     async def run() -> None:
-        async with Client(parameters) as first:
+        async with mcp.Client(parameters) as first:
             sorries = [("Main.lean", 4), ("Main.lean", 8), ("Main.lean", 9), ("Main.lean", 11), ("Basic.lean", 6)]
             while sorries:
                 file, line = sorries.pop()
@@ -409,7 +411,7 @@ def test_an_agent_repairs_a_file_over_stdio_and_servers_of_a_project_share_one_l
             answer = await first.call_tool("check_proof", {"file": "Main.lean"})
             # `import Basic` brings sorries that nothing in it uses.
             assert answer.structured_content["accepted"], answer.structured_content
-            async with Client(parameters) as second:
+            async with mcp.Client(parameters) as second:
                 answer = await second.call_tool("check_proof", {"source": "theorem t : 1 = 1 := rfl"})
                 assert answer.structured_content["accepted"]
                 assert await owner(first) == "this process" and (await owner(second)).startswith("process ")
@@ -453,6 +455,8 @@ def test_over_http_it_listens_on_loopback_and_asks_for_its_token(project: Path, 
         assert {(each.ip, each.port) for each in listening} == {("127.0.0.1", port)}
 
         async def run() -> None:
+            from mcp.client.streamable_http import streamable_http_client
+
             async with httpx2.AsyncClient() as nobody:
                 for headers in ({}, {"Authorization": "Bearer wrong"}):
                     answer = await nobody.post(address, json={}, headers=headers)
@@ -460,7 +464,7 @@ def test_over_http_it_listens_on_loopback_and_asks_for_its_token(project: Path, 
                 stranger = {"Authorization": "Bearer the-token", "Host": "evil.example"}
                 assert (await nobody.post(address, json={}, headers=stranger)).status_code in (403, 421)
             http = httpx2.AsyncClient(headers={"Authorization": "Bearer the-token"}, timeout=120)
-            async with http, Client(streamable_http_client(address, http_client=http)) as client:
+            async with http, mcp.Client(streamable_http_client(address, http_client=http)) as client:
                 answer = await client.call_tool("prove_sorry", {"file": "Main.lean", "line": 4})
                 assert answer.structured_content["proved"] == 1
 
@@ -476,7 +480,7 @@ def test_tools_that_cannot_be_opened_say_why_to_whoever_calls(bench: Workbench) 
         raise UserError("there is no checkpoint no-such-one")
 
     async def run() -> Any:
-        async with Client(make_server(Opening(bench.root, fail), bench.searches, 60.0)) as client:
+        async with mcp.Client(tools.make_server(Opening(bench.root, fail), bench.searches, 60.0)) as client:
             return await client.call_tool("prove_statement", {"statement": "theorem t : 1 = 1"})
 
     answer = anyio.run(run)

@@ -4,6 +4,7 @@ import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
+from nanolean.tests.each import each
 from nanoproof.model.compute import (
     causal_pairs,
     device_peak_flops,
@@ -54,7 +55,7 @@ def test_windows_save_arithmetic() -> None:
     assert flops_per_token(long, 1) == pytest.approx(6 * sum(matrix_parameters(long).values()), rel=1e-3)
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "peak"),
     [
         ("NVIDIA H100 80GB HBM3", 989e12),

@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from nanolean.tests.each import each
 from nanoproof.model import gpt as network
 from nanoproof.model.attention import RowLayout, window_mask
 from nanoproof.model.gpt import GPT, GPTConfig
@@ -14,7 +15,7 @@ def random_tokens(tokenizer: Tokenizer, *shape: int, seed: int = 0) -> torch.Ten
     return torch.randint(0, tokenizer.vocab_size, shape, generator=torch.Generator().manual_seed(seed))
 
 
-@pytest.mark.parametrize(
+@each(
     ("options", "width", "heads", "kv_heads"),
     [
         ({"depth": 26}, 1792, 14, 2),

@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 
 from nanoproof.common.errors import UserError
 from nanoproof.model.tokenizer import MARKERS, SYMBOLS, Tokenizer, train_tokenizer
+from tests.helpers import NIGHTLY
 from tests.model.tok_texts import LEAN, any_text
 
 
 @given(text=any_text)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=50 * NIGHTLY, deadline=None)
 def test_decoding_undoes_encoding(tokenizer: Tokenizer, text: str) -> None:
     assert tokenizer.decode(tokenizer.encode(text)) == text
 
@@ -100,7 +101,7 @@ def test_missing_and_damaged_files_are_user_errors(tmp_path: Path) -> None:
 
 
 @given(texts=st.lists(any_text, max_size=8), threads=st.integers(1, 4))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25 * NIGHTLY, deadline=None)
 def test_many_texts_become_what_each_becomes_alone(tokenizer: Tokenizer, texts: list[str], threads: int) -> None:
     expected = [tokenizer.encode(text) for text in texts]
     assert tokenizer.encode_batch(texts, threads) == expected

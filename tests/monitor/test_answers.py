@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 
 import pytest
 
+from nanolean.tests.each import each
 from nanoproof.monitor import record_schema, schema
 from nanoproof.monitor.records import MAX_NODES, most_visited
 from nanoproof.monitor.series import MetricStore
@@ -47,7 +48,7 @@ PAGES = [
 ]
 
 
-@pytest.mark.parametrize(("question", "kind"), PAGES)
+@each(("question", "kind"), PAGES)
 def test_every_answer_has_the_fields_of_its_type(asker: Asker, question: str, kind: Any) -> None:
     assert set(asker.get(question)) == set(kind.__annotations__)
 

@@ -16,6 +16,7 @@ import psutil
 import pytest
 import requests
 
+from nanolean.tests.each import each
 from nanoproof.common.errors import UserError
 from nanoproof.monitor import app as pages
 from nanoproof.monitor.reader import RunReader
@@ -96,7 +97,7 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.parametrize("question", HOSTILE)
+@each("question", HOSTILE)
 def test_a_hostile_request_is_refused_in_json(look: Look, run: Path, question: str) -> None:
     answer = look(run).ask(question)
     assert 400 <= answer.status_code < 500 and list(answer.get_json()) == ["error"]

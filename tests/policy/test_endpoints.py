@@ -13,6 +13,7 @@ import pytest
 import requests
 import torch
 
+from nanolean.tests.each import each
 from nanoproof.common.errors import UserError
 from nanoproof.common.web.http_server import HttpServer, bind
 from nanoproof.inference.engine import Engine
@@ -236,7 +237,7 @@ def test_a_stream_says_that_it_lives_and_ends_with_done_or_an_error(
     wait_for(lambda: serving.service.open_requests == 0)
 
 
-@pytest.mark.parametrize(
+@each(
     ("body", "said"),
     [
         ({"prompt": "x", "nn": 1}, "`nn`: there is no such field"),
@@ -391,8 +392,8 @@ def test_our_network_scores_with_its_value_head_and_continues_a_prefix(serving: 
     plain = serving.post("/generate", name="own", input=STATE).json()["outputs"]
     scores = [each["score"] for each in plain]
     assert scores and scores == sorted(scores, reverse=True)
-    for each in plain:
-        assert math.log(each["score"]) <= 0
+    for step in plain:
+        assert math.log(step["score"]) <= 0
     value = serving.service.policy.suggest(STATE).value
     rewarded = serving.post("/generate", name="own", input=STATE, use_reward=True).json()["outputs"]
     assert [each["steps_remaining"] for each in rewarded] == pytest.approx([value] * len(plain), abs=1e-6)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from nanoproof.lean.types import Theorem
 from nanoproof.model.tokenizer import Tokenizer, gpt2_tokenizer, train_tokenizer
 from nanoproof.policy.prompt import PROOF_MARKER, last_tokens, prompt_tokens, proof_prompt, statement_to_prove
+from tests.helpers import NIGHTLY
 
 
 @cache
@@ -20,7 +21,7 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50 * NIGHTLY, deadline=None)
 @given(st.lists(PIECES, max_size=400).map("".join), st.integers(0, 40))
 def test_the_end_of_a_text_has_the_tokens_that_it_has_in_the_whole(text: str, count: int) -> None:
     for tokenizer in tokenizers():

@@ -4,6 +4,7 @@ import random
 
 import pytest
 
+from nanolean.tests.each import each
 from nanoproof.data.bench.putnambench import with_answers
 from nanoproof.lean.lexical import without_header
 from nanoproof.lean.types import LeanSession, Theorem
@@ -101,7 +102,7 @@ def disprove(session: LeanSession, source: str, *tactics: str) -> Attempt:
     return prover.prove(session, Theorem(source), 400, random.Random(0))
 
 
-@pytest.mark.parametrize(
+@each(
     ("source", "tactics"),
     [
         (

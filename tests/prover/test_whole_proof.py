@@ -54,7 +54,7 @@ def test_every_form_of_a_proof_is_read(name: str) -> None:
     assert [proof.strip() for proof in read_proofs(SWAP, text)] == expected
 
 
-@pytest.mark.parametrize("name", READ)
+@each("name", READ)
 def test_every_form_of_a_proof_is_proved(session: LeanSession, name: str) -> None:
     attempt, _ = Verifier().verify(session, Candidate(SWAP, READ[name][0], 7))
     assert (attempt.outcome, attempt.message, attempt.sample) == ("proven", "", 7)
@@ -129,7 +129,7 @@ REFUSED: dict[str, tuple[str, str, str]] = {
 }
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@each("name", REFUSED)
 def test_fakes_are_refused_by_name(session: LeanSession, name: str) -> None:
     text, rung, reason = REFUSED[name]
     attempt, errors = Verifier().verify(session, Candidate(FALSE, written_proof(FALSE, text)))
@@ -139,7 +139,7 @@ def test_fakes_are_refused_by_name(session: LeanSession, name: str) -> None:
     assert len(attempt.text) <= LONGEST_TEXT
 
 
-@pytest.mark.parametrize("trick", table("tricks"), ids=lambda entry: entry["id"])
+@each("trick", table("tricks"), ids=lambda entry: entry["id"])
 def test_no_trick_of_the_final_check_works_as_a_whole_proof(session: LeanSession, trick: dict[str, str]) -> None:
     theorem = Theorem(trick.get("source", FALSE.source), "red team", trick["id"])
     for text in (trick["proof"], f"import Mathlib\n{theorem.source.replace('sorry', trick['proof'].strip())}"):

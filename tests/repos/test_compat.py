@@ -11,6 +11,7 @@ from typing import Any
 import httpx2
 import pytest
 
+from nanolean.tests.each import each
 from nanoproof import compat
 from nanoproof.common.errors import UserError
 from nanoproof.compat.database import AnnotatedTactic, DynamicDatabase, Premise, PremiseFile, Repository, Theorem
@@ -176,8 +177,8 @@ def test_no_theorem_changes_its_split_over_a_curriculum(tmp_path: Path, path: st
         database.add_repository(Repository.from_dict(entry(number, count=30)))
         database.export_merged_data(database.repositories, out)
         for part in out.glob("*/*.json"):
-            for each in json.loads(part.read_text()):
-                assert seen.setdefault((part.parent.name, each["full_name"]), part.stem) == part.stem
+            for exported in json.loads(part.read_text()):
+                assert seen.setdefault((part.parent.name, exported["full_name"]), part.stem) == part.stem
         database = DynamicDatabase(path)  # as a script that goes on later
         database.repositories = [Repository.from_dict(entry(n, count=30)) for n in range(1, number + 1)]
     assert len(seen) == 2 * 90
@@ -288,7 +289,7 @@ def test_commands_of_lean_progress_run_by_their_modules(tmp_path: Path, monkeypa
         train.main()
 
 
-@pytest.mark.parametrize("name", compat.MODULES)
+@each("name", compat.MODULES)
 def test_modules_of_leandojo_have_the_public_names_of_ours(name: str) -> None:
     theirs = importlib.import_module(f"nanoproof.compat.{name}")
     ours = importlib.import_module(f"nanoproof.compat.{compat.MODULES[name]}")

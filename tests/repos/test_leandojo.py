@@ -15,7 +15,7 @@ from nanoproof.repos.leandojo import export_stored, import_folder, position, rea
 from nanoproof.repos.splits import HoldOut, LeanDojoSplits, StableSplits, random_split, used_premises
 from nanoproof.repos.store import Store
 from nanoproof.repos.traced_files import Position, TracedTactic, open_places
-from tests.helpers import main_of
+from tests.helpers import NIGHTLY, main_of
 from tests.repos.made_records import chain, file, tactic, theorem, used
 
 repos = main_of("nanoproof.repos")
@@ -269,7 +269,7 @@ def test_damaged_data_is_refused_with_its_place_and_leaves_the_store_as_it_was(t
 @given(
     items=st.lists(st.recursive(st.integers() | st.text('a[]{},\\" ü\n'), st.lists)), indent=st.sampled_from([None, 1])
 )
-@settings(max_examples=50)
+@settings(max_examples=25 * NIGHTLY)
 def test_lists_are_read_item_by_item_whatever_the_pieces(tmp_path_factory, items, indent):
     path = tmp_path_factory.getbasetemp() / "items.json"
     path.write_text(json.dumps(items, indent=indent), encoding="utf-8")
@@ -336,7 +336,7 @@ def test_held_out_premises_take_two_fifths_of_the_theorems_out_of_training():
     uses=st.lists(st.sets(st.integers(0, 25), max_size=5), max_size=40),
     later=st.lists(st.sets(st.integers(0, 40), max_size=5), max_size=40),
 )
-@settings(max_examples=200)
+@settings(max_examples=50 * NIGHTLY)
 def test_both_drawings_have_the_novel_premise_property_and_ours_keeps_it_when_theorems_come_in(uses, later):
     def made(sets, name):
         texts = [[f"p{n}" for n in sorted(each)] for each in sets]

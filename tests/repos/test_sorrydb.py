@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nanoproof.common.errors import UserError
@@ -217,6 +217,7 @@ JSON = st.recursive(
 )
 
 
+@settings(max_examples=100)
 @given(JSON)
 def test_any_record_is_read_or_has_a_reason(value: Any) -> None:
     entry = Entry.read(value)
@@ -224,6 +225,7 @@ def test_any_record_is_read_or_has_a_reason(value: Any) -> None:
     assert any("not set up" in line for line in summary([entry]))
 
 
+@settings(max_examples=100)
 @given(st.sampled_from(["exact h", "constructor\nexact h\nsimp", "have x := 1\nomega"]), st.integers(0, 3))
 def test_the_text_in_place_of_a_sorry_gives_the_file_with_the_proof(proof: str, number: int) -> None:
     file = LeanFile.parse(GOOD)

@@ -315,7 +315,7 @@ def test_the_command_writes_what_training_reads(chain, server, capsys, monkeypat
 def test_files_are_read_back_one_by_one(options, tmp_path, monkeypatch):
     project, out = tmp_path / "many", tmp_path / "out"
     project.mkdir()
-    for number in range(12):
+    for number in range(5):
         (project / f"F{number}.lean").write_text(f"theorem t{number} : True := by\n  trivial\n")
     alive, read = [], FileTrace.from_json.__func__
 
@@ -327,12 +327,12 @@ def test_files_are_read_back_one_by_one(options, tmp_path, monkeypatch):
         return read(cls, value)
 
     monkeypatch.setattr(FileTrace, "from_json", classmethod(reading))
-    for cached in (0, 12):
+    for cached in (0, 5):
         alive.clear()
         summary = trace_project(Project.read(project), out, options)
-        assert (summary.from_cache, summary.theorems, summary.transitions) == (cached, 12, 12)
-        assert len(alive) == 12 + cached and max(alive) <= 1
-        assert len((out / TRANSITIONS).read_text().splitlines()) == 12 == len((out / TARGETS).read_text().splitlines())
+        assert (summary.from_cache, summary.theorems, summary.transitions) == (cached, 5, 5)
+        assert len(alive) == 5 + cached and max(alive) <= 1
+        assert len((out / TRANSITIONS).read_text().splitlines()) == 5 == len((out / TARGETS).read_text().splitlines())
 
 
 def test_a_small_repository_is_trained_on_though_nothing_is_left_to_validate(

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
+from nanolean.tests.each import each
 from nanoproof.common.errors import UserError
 from nanoproof.retrieval.corpus import Corpus
 from nanoproof.retrieval.index import Index
@@ -101,7 +102,7 @@ def test_of_a_file_only_what_is_accessible_there_is_found(client: FlaskClient) -
     assert sorted(before) == ["A1", "A2", "A3", "B1"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("path", "body", "words"),
     [
         ("/retrieve", {"k": 3}, "state"),

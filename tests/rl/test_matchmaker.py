@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from nanolean.tests.each import each
 from nanoproof.lean.types import (
     LeanError,
     ProcessLost,
@@ -19,6 +20,7 @@ from nanoproof.prover.attempt import Attempt
 from nanoproof.rl.batch_sampler import Buffers
 from nanoproof.rl.collection import Experience
 from nanoproof.rl.matchmaker import FenwickTree, Matchmaker, MatchmakerConfig, budget, is_settled, weight
+from tests.helpers import NIGHTLY
 
 CONFIG = MatchmakerConfig()
 THEOREM = Theorem("theorem t : True := by sorry", "scripted", "t")
@@ -38,7 +40,7 @@ def num_simulations(events: str, config: MatchmakerConfig = CONFIG) -> int:
     return told(events, config).assign(random.Random(0)).num_simulations
 
 
-@pytest.mark.parametrize(
+@each(
     ("outcomes", "expected"),
     [
         ("", 1.0),
@@ -105,7 +107,7 @@ def test_a_negation_that_lean_refuses_says_nothing_about_the_theorem() -> None:
     assert learned.matchmaker.weight(0) == 1.0
 
 
-@pytest.mark.parametrize(
+@each(
     ("outcomes", "expected"),
     [
         ("", 64),
@@ -162,7 +164,7 @@ def test_eight_to_eleven_proofs_in_a_row_settle_a_theorem_in_the_pseudocode() ->
     assert num_simulations("uuuuuuuuuuuu", config) == 1000
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100 * NIGHTLY, deadline=None)
 @given(st.one_of(st.text("pppppppu1nd", max_size=30), st.text("p1", max_size=14), st.text("un", max_size=12)))
 def test_the_pseudocode_preset_weighs_as_the_pseudocode_does(events: str) -> None:
     config = MatchmakerConfig.preset("alphaproof-pseudocode")
@@ -200,7 +202,7 @@ CONFIGS = [
 ]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=70 * NIGHTLY, deadline=None)
 @given(st.text("ppuuun1erd", max_size=40), st.sampled_from(CONFIGS))
 def test_a_standing_knows_all_that_matters_of_a_history(events: str, config: MatchmakerConfig) -> None:
     expected_weight, expected_budget = plain_weight_and_budget(events, config)
@@ -238,17 +240,17 @@ def test_theorems_are_drawn_as_often_as_random_choices_draws_them() -> None:
 
 def tree_of(weights: list[int]) -> FenwickTree:
     tree = FenwickTree(len(weights), 2)
-    for index, each in enumerate(weights):
-        tree.add(index, each - 2)
+    for index, number in enumerate(weights):
+        tree.add(index, number - 2)
     return tree
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 5, 8])
 def test_weights_at_the_end_are_drawn_like_those_that_were_there(count: int) -> None:
     grown, weights = tree_of(list(range(count))), list(range(count))
-    for each in (3, 0, 7, 1, 2):
-        grown.append(each)
-        weights.append(each)
+    for number in (3, 0, 7, 1, 2):
+        grown.append(number)
+        weights.append(number)
         same = tree_of(weights)
         assert [grown.find(target) for target in range(grown.total)] == [same.find(n) for n in range(same.total)]
 
@@ -264,9 +266,7 @@ def test_theorems_can_be_added_and_one_can_be_withheld() -> None:
     assert matchmaker.standing(0).proven and matchmaker.weight(0) == 0
 
 
-@pytest.mark.parametrize(
-    ("events", "settled"), [("", 0), ("uuuuu", 0), ("ppppp", 0), ("pppppp", 1), ("1u", 1), ("d", 1)]
-)
+@each(("events", "settled"), [("", 0), ("uuuuu", 0), ("ppppp", 0), ("pppppp", 1), ("1u", 1), ("d", 1)])
 def test_a_theorem_is_settled_when_it_has_nothing_more_to_teach(events: str, settled: int) -> None:
     assert is_settled(told(events).standing(0), CONFIG) == bool(settled)
 
@@ -279,7 +279,7 @@ def test_each_unit_of_weight_is_hit_by_exactly_one_draw() -> None:
     )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30 * NIGHTLY, deadline=None)
 @given(st.lists(st.integers(0, 9), min_size=1, max_size=33), st.data())
 def test_changed_weights_are_found_where_a_running_sum_puts_them(weights: list[int], data: st.DataObject) -> None:
     tree = tree_of(weights)
