@@ -173,7 +173,7 @@ def test_reading_goes_on_after_a_mistake() -> None:
         ("import Mathlib", "the command `import` is not supported"),
         ("lemma foo : p := a", "the command `lemma` is not supported"),
         ("#guard 1", "the command `#guard` is not supported"),
-        ("/-- of nothing -/ #check a", "unexpected identifier '#check'; expected command"),
+        ("/-- of nothing -/ #check a", "unexpected token '#check'; expected command"),
         ("def f : p := a\ntermination_by b", "`termination_by` after a declaration is not supported"),
         ("structure S extends A", "`extends` is not supported"),
         ("theorem foo (a : Nat := 3) : p := a", "default values of arguments are not supported"),

@@ -184,17 +184,16 @@ def validated(section: str) -> Callable[[type[T]], type[T]]:
         def check_fields(self: Any) -> None:
             for field in dataclasses.fields(self):
                 value, inner = getattr(self, field.name), field.metadata.get("group")
-                if inner is None:
-                    # `--run-dir "$DIR"` with no DIR: as a path it would be the home of all runs, or where one is.
-                    is_text = field.default is not None or value != ""
-                    check(is_text, f"{section}.{field.name} must not be empty", section)
-                    if "help" in field.metadata:
-                        message = f"{section}.{field.name} has a value of another type: {value!r}"
-                        check(_is_of_type(value, field.type), message, section)
-                    _check_value(value, field.metadata, f"{section}.{field.name}", section)
+                name = f"{section}.{field.name}"
+                if inner is not None:
+                    for option, changed in inner.changes.items():
+                        _check_value(getattr(value, option), changed, f"{name}.{option}", section)
                     continue
-                for name, changed in inner.changes.items():
-                    _check_value(getattr(value, name), changed, f"{section}.{field.name}.{name}", section)
+                # `--run-dir "$DIR"` with no DIR: as a path it would be the home of all runs, or the working directory.
+                check(field.default is not None or value != "", f"{name} must not be empty", section)
+                is_of_type = "help" not in field.metadata or _is_of_type(value, field.type)
+                check(is_of_type, f"{name} has a value of another type: {value!r}", section)
+                _check_value(value, field.metadata, name, section)
             if own is not None:
                 own(self)
 
@@ -468,11 +467,9 @@ class Parser(argparse.ArgumentParser):
 
 
 def _boolean(text: str) -> bool:
-    lowered = text.lower()
-    if lowered in ("1", "true", "yes", "on"):
-        return True
-    if lowered in ("0", "false", "no", "off"):
-        return False
+    word = text.lower()
+    if word in ("1", "true", "yes", "on", "0", "false", "no", "off"):
+        return word in ("1", "true", "yes", "on")
     raise argparse.ArgumentTypeError(f"expected true or false, got {text!r}")
 
 
@@ -521,9 +518,8 @@ def add_flags(
     """
     own = [option for option in _options(cls, prefix, skip, changes, "") if "." not in option.path]
     if own and (shown is None or len(own) > 1):
-        shown = parser.add_argument_group(
-            title or (cls.__doc__ or cls.__name__).strip().splitlines()[0].removesuffix(".")
-        )
+        title = title or (cls.__doc__ or cls.__name__).strip().splitlines()[0].removesuffix(".")
+        shown = parser.add_argument_group(title)
     if hasattr(cls, "PRESETS"):
         assert isinstance(parser, Parser) and shown is not None, "presets need a Parser"
         parser.add_presets(shown, cls, prefix, skip)
@@ -564,8 +560,7 @@ def from_args(cls: type[T], args: argparse.Namespace, prefix: str = "", **overri
     A ValueError of its validation becomes a `UserError` that names the flag.
     """
     try:
-        values = dict(_values(cls, args, prefix), **overrides)
-        return cls(**values)
+        return cls(**dict(_values(cls, args, prefix), **overrides))
     except ConfigError as error:
         flags = {option.path: option.flag for option in options_of(cls, prefix)}
         raise UserError(error.with_flags(flags)) from error
