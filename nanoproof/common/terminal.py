@@ -79,9 +79,9 @@ def print_lines(lines: Iterable[str]) -> None:
 
     Characters that the output cannot show are printed as escapes.
     """
-    if hasattr(sys.stdout, "reconfigure"):
-        sys.stdout.reconfigure(errors="backslashreplace")
     try:
+        if hasattr(sys.stdout, "reconfigure"):
+            sys.stdout.reconfigure(errors="backslashreplace")  # which writes out what waits, maybe for nobody
         for line in lines:
             # `print` writes the line's end apart, and the lines of two threads would run together.
             sys.stdout.write(f"{line}\n")

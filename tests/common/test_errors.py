@@ -1,4 +1,5 @@
 import errno
+import os
 import subprocess
 import sys
 
@@ -44,7 +45,8 @@ input()
 run_main(lambda: print("a line\\n" * {lines}))
 """
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with subprocess.Popen([sys.executable, "-c", text], **pipes) as process:
+    buffered = {**os.environ, "PYTHONUNBUFFERED": ""}  # so that the line still waits when the command ends
+    with subprocess.Popen([sys.executable, "-c", text], env=buffered, **pipes) as process:
         process.stdout.close()
         assert process.communicate(b"\n", timeout=60)[1] == b""
     assert process.returncode == 141
