@@ -171,15 +171,20 @@ class DivisorSteps:
 
     def common_factors(self) -> Iterator[str]:
         """Yield what writes `c * a - c * b` as `c * (a - b)`, in a hypothesis or the goal."""
-        for name, type_ in (("", self._target), *self._types.items()):
+        at_each = [(self._target, "")]
+        for name, type_ in self._types.items():
+            at_each.append((type_, f" at {name}"))
+        for type_, place in at_each:
             division = printed.sides(type_, "∣")
             terms = printed.split_at(division[1], ("-",)) if division is not None else []
             if len(terms) != 2:
                 continue
             first, second = printed.factors(terms[0]), printed.factors(terms[1])
-            lemma = "Nat.mul_sub" if first[0] == second[0] else "Nat.sub_mul"
-            if len(first) == len(second) == 2 and (first[0] == second[0] or first[1] == second[1]):
-                yield f"rw [← {lemma}]{f' at {name}' if name else ''}"
+            if len(first) == len(second) == 2:
+                if first[0] == second[0]:
+                    yield f"rw [← Nat.mul_sub]{place}"
+                elif first[1] == second[1]:
+                    yield f"rw [← Nat.sub_mul]{place}"
 
     def sums_of_multiples(self) -> Iterator[str]:
         """Yield that a number divides a sum each of whose summands has a factor which it divides, as a gcd does both.

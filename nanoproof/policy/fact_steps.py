@@ -278,6 +278,21 @@ class FactSteps:
                     proof = f"by intro {a} {b} {first} <;> {by_rule} <;> first | assumption | ({by_rule})"
                     yield f"have {new} : ∀ {a} {b}, {step} → {ab} := {proof}"
 
+    def inverses(self) -> Iterator[str]:
+        """Yield what an equation of values says once a function that takes them back is applied to both sides."""
+        sides = printed.sides(self._target, "=")
+        for name, type_ in self._newest if sides is not None else ():
+            values = printed.sides(type_, "=")
+            if values is None or values[0][:1] != values[1][:1] or len(values[0]) < 2:
+                continue
+            for fact_name, known in self._newest:
+                # `∀ x, f (g x) = x`
+                back = printed.sides(printed.read_fact(known).conclusion, "=")
+                if known[:1] == ("∀",) and back is not None and len(back[1]) == 1 and len(back[0]) > 2:
+                    inner = printed.stripped(back[0][1:])
+                    if inner[:1] == values[0][:1] and inner[-1:] == back[1]:
+                        yield f"simpa [{fact_name}] using congrArg {back[0][0]} {name}"
+
     def lengths(self) -> Iterator[str]:
         """Yield what an equation of lists says of their lengths, by which `l ++ m = m` has no first part."""
         new = self._fresh("h")[0]

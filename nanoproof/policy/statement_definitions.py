@@ -185,7 +185,8 @@ class Definitions:
 
     def inductive(self, type_: Tokens) -> Inductive | None:
         """Return the inductive type that a type is, or a proposition is about; None for others."""
-        if len(printed.split_at(type_, (*printed.RELATIONS, *printed.CONNECTIVES))) > 1:
+        # A pair `Nat × α` is no number.
+        if len(printed.split_at(type_, (*printed.RELATIONS, *printed.CONNECTIVES, "×"))) > 1:
             return None
         for inductive in self.inductives:
             if type_[:1] == (inductive.name,):

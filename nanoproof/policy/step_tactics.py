@@ -108,6 +108,7 @@ class _Enumeration:
                 *numbers.parts_of_modulus(),
                 *products.ordered(),
                 *facts.invariants(definitions),
+                *facts.inverses(),
                 *products.means(),
                 *recursions.power_inductions(),
             ],
@@ -169,6 +170,8 @@ class _Enumeration:
             step = self._take_apart(name, type_, name)
             if step is not None:
                 yield step
+            elif len(printed.split_at(type_, ("×",))) == 2 and name in self._mentioned:
+                yield f"obtain ⟨{', '.join(self._fresh('a', 'b'))}⟩ := {name}"
             elif len(printed.split_at(type_, ("∣",))) == 2 and printed.is_term(type_, ("∣",)):
                 # `a ∣ b` is `∃ c, b = a * c` by definition.
                 k, hk = self._fresh("k", "hk")

@@ -892,6 +892,16 @@ inductive Rising : List Nat → Prop where
                 "exact ⟨_, h2, Nat.dvd_trans h7 h3⟩",
             ],
         ),
+        (
+            "",
+            "{α β : Type} (f : α → β) (g : β → α) (hg : ∀ y, f (g y) = y) (x y : β) (h : g x = g y) : x = y",
+            ["simpa [hg] using congrArg f h"],
+        ),
+        (
+            "",
+            "(f : Nat → Nat) (x : Nat × Bool) (h : ∀ a b, f a = b → a = b) : (x.1, x.2) = x",
+            ["obtain ⟨a, b⟩ := x", "solver rfl"],
+        ),
         # What rules never reach, a fixed point by the diagonal, and the factor of an additive function.
         (
             """inductive Reached : Nat → Prop where
