@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from nanolean.elab.api import elab_term
+from nanolean.elab.api import Postponed, elab_term
 from nanolean.elab.names import resolve_constant
 from nanolean.elab.session import Note
 from nanolean.kernel.declaration import DefInfo
@@ -158,6 +158,8 @@ def _add_lemma(ctx: TacticContext, result: SimpSet, lemma: SimpLemma) -> None:
         if decl is not None:
             if lemma.erase:
                 result.erased.add(decl.fvar_id)
+            elif decl.value is not None and not ctx.mctx.is_prop(ctx.type_of(decl)):
+                result.unfold.add(decl.fvar_id)
             else:
                 _add_rules(result, make_rules(decl.fvar_id, decl.fvar, ctx.type_of(decl), (), lemma.symm), lemma)
             return
@@ -440,9 +442,13 @@ def simpa_tactic(ctx: TacticContext, stx: SimpaStx) -> None:
 
 def _use(ctx: TacticContext, rules: SimpSet, term: Term) -> None:
     mctx = ctx.mctx
-    elaborated = elab_term(ctx.session, ctx.lctx, term, None, holes="goals")
-    value, shown = elaborated.term, ctx.show(elaborated.term)
-    proof: Expr = value
+    postponed = Postponed(ctx.session, ctx.lctx, term)
+    value, shown = postponed.term, ctx.show(postponed.term)
+    # In `simpa using h _` the goal tells what `_` is; `simp` itself gives no value to it, as in Lean, where it works
+    # one level deeper.
+    open_ids = [i for i in collect_mvars(value) if mctx.decl(i).kind == "natural"]
+    for mvar_id in open_ids:
+        mctx.set_kind(mvar_id, "synthetic", mctx.decl(mvar_id).user_name)
     if isinstance(value, FVar) and value.id in ctx.lctx:
         fvar_id = value.id
     else:
@@ -450,12 +456,15 @@ def _use(ctx: TacticContext, rules: SimpSet, term: Term) -> None:
         fvar_id, goal = assert_hyp(mctx, ctx.main, inaccessible("h"), type_, value)
         ctx.replace_main([goal])
     before = [decl.fvar_id for decl in ctx.lctx]
-    if mctx.is_prop(mctx.fvars[fvar_id].type) and simp_hyp(ctx, rules, fvar_id) is None:
-        ctx.goals += elaborated.goals
+    closed = mctx.is_prop(mctx.fvars[fvar_id].type) and simp_hyp(ctx, rules, fvar_id) is None
+    for mvar_id in open_ids:
+        mctx.set_kind(mvar_id, "natural", mctx.decl(mvar_id).user_name)
+    if closed:
+        ctx.goals += postponed.finish("goals").goals
         return
     new = [decl for decl in ctx.lctx if decl.fvar_id not in before]
     # A simplified hypothesis is a new local; unchanged, it is still the old one.
-    proof = new[0].fvar if new else FVar(fvar_id)
+    proof: Expr = new[0].fvar if new else FVar(fvar_id)
     type_, target = mctx.instantiate(mctx.infer_type(proof)), ctx.target
     if not mctx.is_def_eq(target, type_):
         raise TacticError(
@@ -466,4 +475,4 @@ def _use(ctx: TacticContext, rules: SimpSet, term: Term) -> None:
         # The hypothesis became `True` and was cleared; so was the goal.
         raise TacticError("Tactic `simpa` failed: the term simplifies to `True`, which does not prove the goal")
     ctx.close(proof)
-    ctx.goals += elaborated.goals
+    ctx.goals += postponed.finish("goals").goals

@@ -15,6 +15,7 @@ from nanolean.kernel.expr import (
     Expr,
     FVar,
     Lam,
+    Let,
     Pi,
     alpha_eq,
     get_app_fn_args,
@@ -101,7 +102,8 @@ LOOP = "Tactic `simp` failed with a nested error:\nmaximum recursion depth has b
 class Simplifier:
     """One run of the simplifier over one local context.
 
-    `indexes` are searched in order; `erased` names rules to be left out; `unfold` names definitions to be unfolded.
+    `indexes` are searched in order; `erased` names rules to be left out; `unfold` names definitions to be unfolded, and
+    holds the ids of `let` variables whose values are put in.
     """
 
     def __init__(
@@ -167,10 +169,16 @@ class Simplifier:
     # -- the parts of a term -----------------------------------------------------------------------------------------
 
     def _before(self, e: Expr) -> Step | None:
-        """Steps that come before the parts: beta reduction and unfolding."""
+        """Steps that come before the parts: beta reduction, values of `let`, and unfolding."""
         fn, args = get_app_fn_args(e)
         if args and isinstance(fn, Lam):
             return Step(beta(fn, args))
+        if isinstance(fn, Let):  # `Simp.Config.zeta` of Lean
+            return Step(beta(instantiate(fn.body, fn.value), args))
+        if isinstance(fn, FVar) and fn.id in self.unfold:
+            value = self.mctx.fvars[fn.id].value
+            assert value is not None, "only a `let` variable is unfolded"
+            return Step(beta(self.mctx.instantiate(value), args))
         if self.unfold and isinstance(fn, Const) and fn.name in self.unfold:
             new = unfold_by_equation(self.mctx, e)
             return None if new is None else Step(new)

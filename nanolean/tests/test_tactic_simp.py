@@ -219,3 +219,28 @@ def test_a_definition_with_a_test_takes_an_equation_for_it() -> None:
     assert targets("(n : Nat) : half n = 7", "simp only [half, beq_iff_eq]", base=base) == [
         "(if n % 2 = 0 then n / 2 else 0) = 7"
     ]
+
+
+@each(
+    ("statement", "tactic"),
+    [
+        ("(a : Nat) : (let x := a; x + 0) = a", "simp"),
+        ("(a : Nat) : (let x := a; let y := x; y) = a", "simp only"),
+        ("(a : Nat) : let m := a + 1; m = a + 1", "simp"),
+        ("(a : Nat) (h : (let x := a; x + 0) = 3) : a = 3", "(simp at h; exact h)"),
+        ("(a : Nat) (h : (let x := a; x) = 3) : a = 3", "(simp only at h; exact h)"),
+        ("(a : Nat) (h : (let x := a; x + 0) = 3) : a = 3", "simp_all"),
+        ("(P : Nat → Prop) (h : ∀ x, P x) : ∀ x, P (let y := x; y + 0)", "(simp; exact h)"),
+        ("(a b : Nat) : (let f := fun x : Nat => x + b; f) a = a + b", "simp"),
+        ("(a : Nat) (h : a ≠ 2) : step a = a + 1", "simp [step, h]"),
+        ("(a : Nat) (h : a ≠ 2) : step a = a + 1", "(unfold step; simp only [Nat.reduceEqDiff, h])"),
+    ],
+)
+def test_simp_puts_in_what_let_names(statement: str, tactic: str) -> None:
+    base = with_commands("def step (n : Nat) : Nat := let m := n + 1; if m = 3 then 0 else m")
+    assert proves(statement, tactic, base=base)
+
+
+def test_a_let_variable_of_the_context_is_put_in_where_it_is_named() -> None:
+    assert targets("(a : Nat) (P : Nat → Prop) : let x := a; P (x + 0)", "intro x", "simp") == ["P x"]
+    assert targets("(a : Nat) (P : Nat → Prop) : let x := a; P (x + 0)", "intro x", "simp [x]") == ["P a"]
