@@ -352,11 +352,21 @@ class CommandParser(TacticParser):
         return stx.Modifiers(attributes, tuple(words), doc, pos=start, end=self.last_end())
 
     def attributes(self) -> tuple[str, ...]:
-        """`simp, -foo]`; the cursor is behind the opening bracket."""
+        """`simp, -foo, local ext]`; the cursor is behind the opening bracket."""
         names: list[str] = []
         while not names or self.accept(","):
-            minus = "-" if self.accept("-") else ""  # `-simp` takes an attribute away
-            names.append(minus + self.name("name of an attribute"))
+            before = "-" if self.accept("-") else ""  # `-simp` takes an attribute away
+            if not before and self.accept("local"):
+                before = "local "
+            if self.texts[self.i] == "scoped":
+                self.refuse("a `scoped` attribute is")
+            is_instance = self.accept("instance")
+            name = "instance" if is_instance else self.name("name of an attribute")
+            if is_instance and (self.texts[self.i] == "low" or self.kinds[self.i] == NUM):
+                # Below the priority of an instance that states none, which is 1000.
+                name = "low instance" if self.texts[self.i] == "low" or self.small_number() < 1000 else "instance"
+                self.i += self.texts[self.i] == "low"
+            names.append(before + name)
         self.expect("]")
         return tuple(names)
 
@@ -513,6 +523,7 @@ class CommandParser(TacticParser):
         return stx.EndCmd(self.optional_name(), pos=start, end=self.last_end())
 
     def open(self, start: int) -> stx.Command:
+        scoped = self.accept("scoped")
         names = [self.name("namespace")]
         while self.kinds[self.i] == IDENT:
             names.append(self.name())
@@ -520,7 +531,7 @@ class CommandParser(TacticParser):
             self.refuse(f"`open .. {self.texts[self.i]}` is")
         if self.texts[self.i] == "(":
             self.refuse("`open` of single names is")
-        return stx.OpenCmd(tuple(names), pos=start, end=self.last_end())
+        return stx.OpenCmd(tuple(names), scoped, pos=start, end=self.last_end())
 
     def include(self, start: int) -> stx.Command:
         omit = self.texts[self.i - 1] == "omit"

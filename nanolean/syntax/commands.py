@@ -114,6 +114,8 @@ class EndCmd(Command):
 @dataclass(frozen=True, slots=True)
 class OpenCmd(Command):
     names: tuple[str, ...]
+    scoped: bool = False
+    """`open scoped A`: no names, only what is in force where `A` is open."""
 
 
 @dataclass(frozen=True, slots=True)
