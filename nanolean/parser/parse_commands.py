@@ -3,9 +3,20 @@
 from collections.abc import Callable, Iterator
 
 from nanolean import syntax as stx
-from nanolean.parser.lexer import COMMAND_WORDS, DOC, EOF, FIELD, IDENT, NO_COLUMN, NUM, STRING, ParseError
+from nanolean.parser.lexer import (
+    COMMAND_WORDS,
+    DOC,
+    EOF,
+    FIELD,
+    IDENT,
+    MATHLIB,
+    NO_COLUMN,
+    NUM,
+    UNSUPPORTED,
+    ParseError,
+)
 from nanolean.parser.parse_forms import BRACKETS
-from nanolean.parser.parse_tactics import MATHLIB, UNSUPPORTED, ContextParser
+from nanolean.parser.parse_tactics import ContextParser
 
 
 class TacticParser(ContextParser):
@@ -89,59 +100,32 @@ class TacticParser(ContextParser):
 
     # --- goals and combinators
 
-    def calc_tactic(self, start: int) -> stx.Tactic:
-        return stx.CalcStx(self.calc_steps(), pos=start, end=self.last_end())
-
-    def match_tactic(self, start: int) -> stx.Tactic:
-        """`match e with | p => tactics` gives the term whose right sides are `by` blocks (or holes)."""
-        return stx.RefineStx(self.match_body(start, self.block_or_hole), pos=start, end=self.last_end())
-
-    def block_or_hole(self) -> stx.Term:
-        start = self.pos()
-        rhs = self.alternative_rhs()
-        if isinstance(rhs, stx.TacticSeq):
-            return stx.By(rhs, pos=start, end=self.last_end())
-        return rhs if isinstance(rhs, stx.SyntheticHole) else stx.SyntheticHole("_", pos=start, end=self.last_end())
-
-    def if_tactic(self, start: int) -> stx.Tactic:
-        """`if h : p then tactics else tactics` gives the term with `by` blocks."""
-        name = self.equation_name()
-        if name is None:
-            self.refuse("the tactic `if` without a name for the hypothesis is")
-        condition = self.term()
-        self.expect("then")
-        then = self.block_or_hole()
-        self.expect("else")
-        otherwise = self.block_or_hole()
-        choice = stx.If(name, condition, then, otherwise, pos=start, end=self.last_end())
-        return stx.RefineStx(choice, pos=start, end=self.last_end())
-
-    def congr(self, start: int) -> stx.Tactic:
-        return stx.CongrStx(self.indented_number(), pos=start, end=self.last_end())
-
-    def trace(self, start: int) -> stx.Tactic:
-        """`trace "text"`."""
-        text = self.texts[self.i]
-        if self.kinds[self.i] != STRING:
-            self.refuse("`trace` of anything but a string is")
-        # They are printed as they stand: an escape would be printed as two characters.
-        if "\\" in text:
-            self.refuse("a string with escapes is")
-        self.i += 1
-        return stx.TraceStx(text[1:-1], pos=start, end=self.last_end())
-
     def parenthesized(self, start: int) -> stx.Tactic:
         return stx.ParenStx(self.bracketed_seq(")"), pos=start, end=self.last_end())
 
     def braces(self, start: int) -> stx.Tactic:
         return stx.BraceStx(self.bracketed_seq("}"), pos=start, end=self.last_end())
 
+    def infer_instance(self, start: int) -> stx.Tactic:
+        return stx.ExactStx(stx.Ident("inferInstance", pos=start, end=self.last_end()), pos=start, end=self.last_end())
+
+    def classical(self, start: int) -> stx.Tactic:
+        """`classical` takes the rest of its block, which may be empty."""
+        here = self.last_end()
+        if not (self.accept(";") or (self.at_next_line() and self.at_tactic())):
+            return stx.ClassicalStx(stx.TacticSeq((), pos=here, end=here), pos=start, end=here)
+        column = self.column
+        rest = self.tactic_seq()
+        self.column = column
+        return stx.ClassicalStx(rest, pos=start, end=self.last_end())
+
     def case(self, start: int) -> stx.Tactic:
+        closes = self.texts[self.i - 1] == "case"
         tags: list[tuple[str, tuple[str, ...]]] = []
         while not tags or self.accept("|"):
             tags.append((self.name_or_hole("case tag"), self.binder_names()))
         self.expect("=>")
-        return stx.CaseStx(tuple(tags), self.tactic_seq(), pos=start, end=self.last_end())
+        return stx.CaseStx(tuple(tags), self.tactic_seq(), closes, pos=start, end=self.last_end())
 
     def next(self, start: int) -> stx.Tactic:
         names = self.binder_names()
@@ -243,7 +227,9 @@ _TACTICS: dict[str, _Form] = {
     "right": _word(stx.RightStx),
     "exfalso": _word(stx.ExfalsoStx),
     "contradiction": _word(stx.ContradictionStx),
-    "decide": _word(stx.DecideStx),
+    "decide": TacticParser.decide,
+    "infer_instance": TacticParser.infer_instance,
+    "classical": TacticParser.classical,
     "trivial": _word(stx.TrivialStx),
     "ac_rfl": _word(stx.AcRflStx),
     "omega": _word(stx.OmegaStx),
@@ -254,6 +240,7 @@ _TACTICS: dict[str, _Form] = {
     "skip": _word(stx.SkipStx),
     "done": _word(stx.DoneStx),
     "case": TacticParser.case,
+    "case'": TacticParser.case,
     "next": TacticParser.next,
     "first": TacticParser.first,
     "solve": TacticParser.solve,

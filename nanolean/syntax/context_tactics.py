@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from nanolean.syntax.tactics import Location, RcasesPattern, SimpLemma
-from nanolean.syntax.terms import Node, Tactic, TacticSeq, Term
+from nanolean.syntax.terms import MatchAlt, Node, Tactic, TacticSeq, Term
 
 
 @dataclass(frozen=True, slots=True)
@@ -11,6 +11,13 @@ class IntroPatternsStx(Tactic):
     """`intro x ⟨y, h⟩ (z : T)`: names, anonymous constructors and names with types."""
 
     patterns: tuple[RcasesPattern, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class IntroMatchStx(Tactic):
+    """`intro | p, q => tactics | ..`."""
+
+    alts: tuple[MatchAlt, ...]
 
 
 @dataclass(frozen=True, slots=True)

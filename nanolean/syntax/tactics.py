@@ -218,12 +218,16 @@ class RwStx(Tactic):
 
 @dataclass(frozen=True, slots=True)
 class SimpStx(Tactic):
-    """`simp`, `simp only [h, ← g, -k, *] at l`; `star` says that the list holds `*`."""
+    """`simp`, `simp only [h, ← g, -k, *] at l`; `star` says that the list holds `*`.
+
+    `disch` are the tactics of `simp (disch := ..)`.
+    """
 
     only: bool
     lemmas: tuple[SimpLemma, ...]
     star: bool
     location: Location
+    disch: TacticSeq | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +238,10 @@ class SimpAllStx(Tactic):
 
 @dataclass(frozen=True, slots=True)
 class DecideStx(Tactic):
-    pass
+    """`decide +revert +kernel`."""
+
+    revert: bool = False
+    kernel: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -400,10 +407,12 @@ class ParenStx(Tactic):
 
 @dataclass(frozen=True, slots=True)
 class CaseStx(Tactic):
-    """`case tag x y => tactics`; several tags with `case a | b => ..`, the tag `_` is the first goal."""
+    """`case tag x y => tactics`; several tags with `case a | b => ..`, the tag `_` is the first goal; `case'` may leave
+    goals open."""
 
     tags: tuple[tuple[str, tuple[str, ...]], ...]
     tactics: TacticSeq
+    closes: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -424,6 +433,13 @@ class AnyGoalsStx(Tactic):
 
 @dataclass(frozen=True, slots=True)
 class FocusStx(Tactic):
+    tactics: TacticSeq
+
+
+@dataclass(frozen=True, slots=True)
+class ClassicalStx(Tactic):
+    """`classical`, with the tactics behind it to the end of the block."""
+
     tactics: TacticSeq
 
 

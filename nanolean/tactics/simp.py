@@ -12,7 +12,7 @@ from nanolean.elab.session import Note
 from nanolean.kernel.declaration import DefInfo
 from nanolean.kernel.expr import Const, Expr, FVar, Lam, MVar, Pi, abstract, alpha_eq, collect_mvars, mk_app
 from nanolean.kernel.level import ZERO
-from nanolean.meta.lctx import inaccessible
+from nanolean.meta.lctx import LocalContext, inaccessible
 from nanolean.meta.matchers import equation_names
 from nanolean.proof_errors import ElabError, TacticError
 from nanolean.syntax import (
@@ -24,6 +24,7 @@ from nanolean.syntax import (
     SimpLemma,
     SimpStx,
     Tactic,
+    TacticSeq,
     Term,
     TraceStx,
 )
@@ -94,6 +95,8 @@ class SimpSet:
     star: bool = False
     stx: Tactic | None = None
     """The call, which traces are about."""
+    disch: TacticSeq | None = None
+    """The tactics that prove conditions of rules."""
 
     def simplifier(self, ctx: TacticContext, extra: Sequence[Rule] = (), without: str | None = None) -> Simplifier:
         """Make a simplifier for the main goal; `without` is a hypothesis that may not be used (on itself)."""
@@ -108,7 +111,25 @@ class SimpSet:
             frozenset(self.erased),
             frozenset(self.unfold),
             simp_trace(ctx, self.stx),
+            partial(_prove, ctx, self.disch) if self.disch is not None else None,
         )
+
+
+def _prove(ctx: TacticContext, tactics: TacticSeq, prop: Expr, lctx: LocalContext) -> Expr | None:
+    """Run the tactics of `simp (disch := ..)` on a condition; None where they do not prove it."""
+    mctx, session = ctx.mctx, ctx.session
+    goal = mctx.fresh_mvar(prop, lctx, "synthetic")
+    watch, session.watch = session.watch, None
+
+    def run() -> None:
+        session.run_block(session, goal.id, tactics, tactics.pos, tactics.end)
+
+    try:
+        proved = ctx.attempt(run)
+    finally:
+        session.watch = watch
+    proof = mctx.instantiate(goal)
+    return proof if proved and not proof.has_mvar else None
 
 
 @dataclass(frozen=True)
@@ -268,11 +289,13 @@ def simp_tactic(ctx: TacticContext, stx: SimpStx) -> None:
       simp only [Nat.add_comm, Nat.add_left_comm]
     ```
 
-    Differs from Lean: the simp set is this library's, so Lean may go further, above all on lists. No `+arith`,
-    `simp?`, `↓`.
+    `(disch := t)` proves the conditions of lemmas by the tactic `t`, in place of `simp` itself.
+
+    Differs from Lean: the simp set is this library's, so Lean may go further, above all on lists. No `+arith` and other
+    options, `simp?`, `↓`.
     """
     rules = make_set(ctx, stx.only, stx.lemmas, stx.star)
-    rules.stx = stx
+    rules.stx, rules.disch = stx, stx.disch
     location = stx.location
     if location.wildcard:
         ids, goal_too = proposition_ids(ctx), True

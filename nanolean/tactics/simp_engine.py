@@ -18,6 +18,7 @@ from nanolean.kernel.expr import (
     Let,
     Pi,
     alpha_eq,
+    collect_fvars,
     get_app_fn_args,
     instantiate,
     is_arrow,
@@ -115,6 +116,7 @@ class Simplifier:
         erased: frozenset[str] = frozenset(),
         unfold: frozenset[str] = frozenset(),
         trace: Callable[[Rule | None, Expr, Expr], None] | None = None,
+        prove: Callable[[Expr, LocalContext], Expr | None] | None = None,
     ) -> None:
         self.mctx = mctx
         self.lctx = lctx
@@ -123,6 +125,8 @@ class Simplifier:
         self.erased = erased
         self.unfold = unfold
         self.trace = trace
+        self.prove = prove
+        """Proves the conditions of rules, in place of simplifying them to `True`."""
         self.places = {decl.fvar_id: place for place, decl in enumerate(lctx)}
         self.order = TermOrder(lambda fvar_id: self.places.get(fvar_id, -1), mctx.budget.spend)
         self.depth = 0
@@ -372,6 +376,9 @@ class Simplifier:
         fn, args = get_app_fn_args(prop)
         if isinstance(fn, Const) and fn.name == "Decidable":
             return decidable_instance(self.mctx, args[0], self.lctx)
+        if self.prove is not None:
+            opened = [self.mctx.fvars[i] for i in self.places if i not in self.lctx and i in collect_fvars(prop)]
+            return self.prove(prop, self.lctx.add(*opened))
         # `maxDischargeDepth` of Lean is 2 as well.
         if self.discharging >= MAX_DISCHARGE_DEPTH or not self.mctx.is_prop(prop):
             return None
