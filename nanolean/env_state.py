@@ -115,9 +115,9 @@ class EnvState:
         """Return the state over a larger environment."""
         return replace(self, env=env, caches=Caches(self.caches.max_exponent), memo={})
 
-    def with_attribute(self, attribute: str, name: str) -> EnvState:
-        """Return the state in which a constant carries an attribute."""
-        names = _changed(self.attributes.get(attribute, ()), name, erase=False)
+    def with_attribute(self, attribute: str, name: str, erase: bool = False) -> EnvState:
+        """Return the state in which a constant carries an attribute, or no longer does."""
+        names = _changed(self.attributes.get(attribute, ()), name, erase)
         state = replace(self, attributes={**self.attributes, attribute: names}, memo={})
         return state.with_env(state.env.with_irreducible(name)) if attribute == "irreducible" else state
 

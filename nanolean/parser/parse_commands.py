@@ -342,18 +342,19 @@ class CommandParser(TacticParser):
         """`simp, -foo, local ext]`; the cursor is behind the opening bracket."""
         names: list[str] = []
         while not names or self.accept(","):
-            before = "-" if self.accept("-") else ""  # `-simp` takes an attribute away
-            if not before and self.accept("local"):
+            before = ""
+            if self.accept("-"):  # `-simp` takes an attribute away
+                before = "-"
+            elif self.accept("local"):
                 before = "local "
-            if self.texts[self.i] == "scoped":
+            elif self.texts[self.i] == "scoped":
                 self.refuse("a `scoped` attribute is")
-            is_instance = self.accept("instance")
-            name = "instance" if is_instance else self.name("name of an attribute")
-            if is_instance and (self.texts[self.i] == "low" or self.kinds[self.i] == NUM):
-                # Below the priority of an instance that states none, which is 1000.
-                name = "low instance" if self.texts[self.i] == "low" or self.small_number() < 1000 else "instance"
-                self.i += self.texts[self.i] == "low"
-            names.append(before + name)
+            if not self.accept("instance"):
+                names.append(before + self.name("name of an attribute"))
+            elif self.accept("low") or (self.kinds[self.i] == NUM and self.small_number() < 1000):
+                names.append(f"{before}low instance")  # an instance that states no priority has 1000
+            else:
+                names.append(f"{before}instance")
         self.expect("]")
         return tuple(names)
 
