@@ -383,7 +383,7 @@ def _names(text: str) -> frozenset[str]:
 
 
 UNSUPPORTED = _names(
-    "exact? apply? rw? simp? simp_all? simpa? decide? grind? solve_by_elim simp_arith simp_all_arith simp! dsimp "
+    "exact? apply? rw? simp? simp_all? simpa? decide? grind? solve_by_elim simp_arith simp_all_arith simp! "
     "delta norm_cast push_cast exact_mod_cast rw_mod_cast native_decide bv_decide bv_omega bv_normalize "
     "false_or_by_contra apply_assumption apply_rules "
     "haveI letI let_to_have repeat1 ac_nf ac_nf0 subst_eqs eq_refl apply_rfl expose_names stop "

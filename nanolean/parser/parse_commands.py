@@ -198,6 +198,7 @@ _TACTICS: dict[str, _Form] = {
     "rewrite": TacticParser.rewrite,
     "rwa": TacticParser.rwa,
     "simp": TacticParser.simp,
+    "dsimp": TacticParser.dsimp,
     "simp_all": TacticParser.simp_all,
     "simpa": TacticParser.simpa,
     "unfold": TacticParser.unfold,

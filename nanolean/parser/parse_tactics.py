@@ -276,6 +276,12 @@ class RewritingParser(CaseParser):
         lemmas, star = self.simp_list()
         return stx.SimpStx(only, lemmas, star, self.location(), disch, pos=start, end=self.last_end())
 
+    def dsimp(self, start: int) -> stx.Tactic:
+        self.options("dsimp", ())
+        only = self.accept("only")
+        lemmas, _ = self.simp_list()  # `*` adds hypotheses, none of which holds by definition
+        return stx.DsimpStx(only, lemmas, self.location(), pos=start, end=self.last_end())
+
     def simpa(self, start: int) -> stx.Tactic:
         self.options("simpa", ())
         only = self.accept("only")

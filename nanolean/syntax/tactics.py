@@ -231,6 +231,15 @@ class SimpStx(Tactic):
 
 
 @dataclass(frozen=True, slots=True)
+class DsimpStx(Tactic):
+    """`dsimp`, `dsimp only [f, g] at l`."""
+
+    only: bool
+    lemmas: tuple[SimpLemma, ...]
+    location: Location
+
+
+@dataclass(frozen=True, slots=True)
 class SimpAllStx(Tactic):
     only: bool
     lemmas: tuple[SimpLemma, ...]

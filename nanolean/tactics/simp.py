@@ -18,6 +18,7 @@ from nanolean.proof_errors import ElabError, TacticError
 from nanolean.syntax import (
     AcRflStx,
     AssumptionStx,
+    DsimpStx,
     Ident,
     SimpAllStx,
     SimpaStx,
@@ -31,10 +32,10 @@ from nanolean.syntax import (
 from nanolean.tactics.closing import assumption_tactic
 from nanolean.tactics.constructors import mk_false_elim
 from nanolean.tactics.core import TacticContext, proposition_ids, tactic
-from nanolean.tactics.eq_proof import FALSE, TRUE, Step, match_eq, mk_of_eq_true
-from nanolean.tactics.goals import assert_hyp, replace_hyp, replace_target, try_clear
-from nanolean.tactics.simp_engine import Simplifier
-from nanolean.tactics.simp_procs import DEFAULT_PROCS, Proc, find_proc, reduce_projection
+from nanolean.tactics.eq_proof import FALSE, TRUE, Step, match_eq, mk_of_eq_true, mk_refl
+from nanolean.tactics.goals import assert_hyp, change_target, replace_hyp, replace_target, retype_hyp, try_clear
+from nanolean.tactics.simp_engine import DefinitionalSimplifier, Simplifier
+from nanolean.tactics.simp_procs import DEFAULT_PROCS, Proc, find_proc, reduce_arith, reduce_projection
 from nanolean.tactics.simp_rules import Rule, RuleIndex, make_rules, rules_of_constant, rules_of_equations
 
 TraceRewrite = Callable[[Rule | None, Expr, Expr], None]
@@ -113,6 +114,12 @@ class SimpSet:
             simp_trace(ctx, self.stx),
             partial(_prove, ctx, self.disch) if self.disch is not None else None,
         )
+
+    def definitional(self, ctx: TacticContext) -> DefinitionalSimplifier:
+        """Make a simplifier for the main goal that only takes steps by definition."""
+        procs = [proc for proc in self.procs if proc in (reduce_arith, reduce_projection)]
+        names = frozenset(self.erased), frozenset(self.unfold)
+        return DefinitionalSimplifier(ctx.mctx, ctx.lctx, [RuleIndex(self.own), self.base], procs, *names)
 
 
 def _prove(ctx: TacticContext, tactics: TacticSeq, prop: Expr, lctx: LocalContext) -> Expr | None:
@@ -312,6 +319,60 @@ def simp_tactic(ctx: TacticContext, stx: SimpStx) -> None:
         progress = simp_goal(ctx, rules) or progress
     if not progress:
         raise TacticError(NO_PROGRESS)
+
+
+@tactic(DsimpStx)
+def dsimp_tactic(ctx: TacticContext, stx: DsimpStx) -> None:
+    """`dsimp [f] at l`: `simp` by what holds by definition alone: lemmas proved by `rfl`, definitions, `let`, numbers.
+
+    ```lean
+    def double (n : Nat) : Nat := n + n
+
+    example (n : Nat) : (fun x => double x + 0) n = 2 * n := by
+      dsimp [double]
+    ```
+
+    Differs from Lean: the simp set is this library's, and which lemmas hold by `rfl` too.
+    """
+    rules = make_set(ctx, stx.only, stx.lemmas, star=False)
+    mctx, location = ctx.mctx, stx.location
+    hyps = proposition_ids(ctx) if location.wildcard else [ctx.hyp(name).fvar_id for name in location.hyps]
+    progress = False
+    while hyps:
+        decl = ctx.lctx.by_id[hyps.pop(0)]
+        old = ctx.type_of(decl)
+        new = rules.definitional(ctx).run(old).expr
+        if new is FALSE:
+            ctx.close(mk_false_elim(mctx, ctx.target, decl.fvar))
+            return
+        if not alpha_eq(new, old):
+            goal, moved = retype_hyp(mctx, ctx.main, decl.fvar_id, new)
+            ctx.replace_main([goal])
+            hyps, progress = [moved.get(fvar_id, fvar_id) for fvar_id in hyps], True
+    if location.goal or location.wildcard or not location.hyps:
+        progress = _dsimp_goal(ctx, rules) or progress
+    if not progress:
+        raise TacticError("`dsimp` made no progress")
+
+
+def _dsimp_goal(ctx: TacticContext, rules: SimpSet) -> bool:
+    """Simplify the goal by definition, and close it where it is `True` or an equation of equal sides then."""
+    mctx, old = ctx.mctx, ctx.target
+    new = rules.definitional(ctx).run(old).expr
+    sides = match_eq(new)
+    if new is TRUE:
+        ctx.close(Const("True.intro"))
+        return True
+    if sides is not None:
+        with mctx.with_transparency("reducible"):
+            closes = mctx.is_def_eq(sides[2], sides[3])
+        if closes:
+            ctx.close(mk_refl(mctx, sides[2]))
+            return True
+    if alpha_eq(new, old):
+        return False
+    ctx.replace_main([change_target(mctx, ctx.main, new)])
+    return True
 
 
 def star_rules(ctx: TacticContext) -> list[Rule]:

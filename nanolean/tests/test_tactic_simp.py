@@ -244,3 +244,32 @@ def test_simp_puts_in_what_let_names(statement: str, tactic: str) -> None:
 def test_a_let_variable_of_the_context_is_put_in_where_it_is_named() -> None:
     assert targets("(a : Nat) (P : Nat → Prop) : let x := a; P (x + 0)", "intro x", "simp") == ["P x"]
     assert targets("(a : Nat) (P : Nat → Prop) : let x := a; P (x + 0)", "intro x", "simp [x]") == ["P a"]
+
+
+@each(
+    ("statement", "steps"),
+    [
+        ("(a : Nat) : (let x := a; x) = a", ["dsimp only"]),
+        ("(a : Nat) (h : (let x := a; x + 0) = 3) : a = 3", ["dsimp at h", "exact h"]),
+        ("(n : Nat) : (fun x => double x + 0) n = 2 * n", ["dsimp [double]", "omega"]),
+        ("(p : Nat × Nat) : (p.1, p.2).1 = p.1", ["dsimp"]),
+        ("(f : Nat → Nat) (h : ∀ x, f (x + 0) = 2 + 3) : ∀ y, f y = 5", ["dsimp at h ⊢", "exact h"]),
+        ("(h : (fun p : Prop => p) False) : 1 = 2", ["dsimp only at h"]),
+        ("(a b c : Nat) (h : (fun x => x + 1) a = b) (k : (fun x => x) c = b) : b = c", ["dsimp only at *", "omega"]),
+        # Where types depend on what changes `simp` cannot go, for want of an equation between the terms.
+        ("(P : Nat → Type) (a : Nat) (x : P (a + 0)) (Q : ∀ n, P n → Prop) (h : Q (a + 0) x) : Q a x",
+         ["dsimp at h", "exact h"]),
+    ],
+)  # fmt: skip
+def test_dsimp_takes_steps_by_definition(statement: str, steps: list[str]) -> None:
+    assert proves(statement, *steps, base=with_commands("def double (n : Nat) : Nat := n + n"))
+
+
+def test_dsimp_leaves_what_a_proof_is_needed_for() -> None:
+    message = "`dsimp` made no progress"
+    assert refusal("(a b : Nat) : 0 + a = b", "dsimp") == message
+    assert refusal("(a b : Nat) (h : a = b) : a = b", "dsimp [h]") == message
+    assert refusal("(a b : Nat) (h : a + b = b) : a = 0", "dsimp at h") == message
+    # Neither does it use what is proved by more than `rfl`, though it may be true by computing.
+    base = with_commands("theorem two (n : Nat) : n * 2 = n + n := by omega")
+    assert refusal("(a b : Nat) : a * 2 = b", "dsimp only [two]", base=base) == message
