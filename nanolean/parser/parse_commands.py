@@ -110,14 +110,11 @@ class TacticParser(ContextParser):
         return stx.ExactStx(stx.Ident("inferInstance", pos=start, end=self.last_end()), pos=start, end=self.last_end())
 
     def classical(self, start: int) -> stx.Tactic:
-        """`classical` takes the rest of its block, which may be empty."""
+        """`classical` takes the lines behind it to the end of its block, or none, as before a semicolon."""
         here = self.last_end()
-        if not (self.accept(";") or (self.at_next_line() and self.at_tactic())):
-            return stx.ClassicalStx(stx.TacticSeq((), pos=here, end=here), pos=start, end=here)
-        column = self.column
-        rest = self.tactic_seq()
-        self.column = column
-        return stx.ClassicalStx(rest, pos=start, end=self.last_end())
+        if self.at_tactic() and self.cols[self.i] >= self.column:
+            return stx.ClassicalStx(self.tactic_seq(), pos=start, end=self.last_end())
+        return stx.ClassicalStx(stx.TacticSeq((), pos=here, end=here), pos=start, end=here)
 
     def case(self, start: int) -> stx.Tactic:
         closes = self.texts[self.i - 1] == "case"

@@ -7,6 +7,7 @@ from nanolean.tests.proving import goals, library, proves, refusal, targets, wit
 CASES = "theorem t (p : Prop) : (if p then 1 else 2) ≤ 2 := by\n  split <;> decide\n"
 UNDECIDED = "failed to synthesize instance of type class\n  Decidable p"
 OTHER = CASES.replace("theorem t ", "theorem u ")
+CHOICE = "if h : p then .inl h else .inr h"
 TWICE = "def twice (n : Nat) : Nat := n + n\ntheorem twice_eq (n : Nat) : twice n = n + n := rfl\n"
 SHOWN = "example (n : Nat) : twice n = n + n := by simp\n"
 
@@ -33,6 +34,11 @@ def errors(text: str) -> list[str]:
         ("example (p : Nat → Prop) : ∃ f : Nat → Nat, ∀ n, p n → f n = 1 := by\n  classical\n"
          "  refine ⟨fun n => if p n then 1 else 0, ?_⟩\n  intro n h\n  simp [h]", []),
         ("example (p : Prop) : p ∨ ¬p := by\n  constructor; classical", [None]),
+        ("example (p : Prop) : p ∨ ¬p := by classical exact " + CHOICE, []),
+        ("example (p : Prop) : p ∨ ¬p := by\n  have h : True := by\n    classical\n    trivial\n  exact " + CHOICE,
+         [UNDECIDED] * 2),
+        # It takes lines and not what comes behind a semicolon, where its scope has ended.
+        ("example (p : Prop) : p ∨ ¬p := by classical; exact " + CHOICE, [UNDECIDED] * 2),
         ("attribute [instance] Nat.decLe", ["type classes are not supported: `Nat.decLe` cannot be an instance"]),
     ],
 )  # fmt: skip
