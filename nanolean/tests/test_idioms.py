@@ -35,10 +35,10 @@ def errors(text: str) -> list[str]:
          "  refine ⟨fun n => if p n then 1 else 0, ?_⟩\n  intro n h\n  simp [h]", []),
         ("example (p : Prop) : p ∨ ¬p := by\n  constructor; classical", [None]),
         ("example (p : Prop) : p ∨ ¬p := by classical exact " + CHOICE, []),
-        ("example (p : Prop) : p ∨ ¬p := by\n  have h : True := by\n    classical\n    trivial\n  exact " + CHOICE,
-         [UNDECIDED] * 2),
+        ("example (p : Prop) : p ∨ ¬p := by\n  have h : True := by\n    classical\n    trivial\n"
+         "  exact " + CHOICE, [UNDECIDED]),
         # It takes lines and not what comes behind a semicolon, where its scope has ended.
-        ("example (p : Prop) : p ∨ ¬p := by classical; exact " + CHOICE, [UNDECIDED] * 2),
+        ("example (p : Prop) : p ∨ ¬p := by classical; exact " + CHOICE, [UNDECIDED]),
         ("attribute [instance] Nat.decLe", ["type classes are not supported: `Nat.decLe` cannot be an instance"]),
     ],
 )  # fmt: skip
