@@ -104,7 +104,9 @@ def measure_phases(bench: Bench) -> list[Result]:
         # The baseline is the speed at which the machine's arithmetic or its memory would be all that takes time.
         ours, share = figures[f"{name}_tokens_per_second"], figures[f"{name}_share"]
         limit = round(ours / share) if share else None
-        results.append(bench.result(f"{name} beside the machine's limit", "tokens/s", ours, limit, **details))
+        reasons = {} if ours is not None else {"error": "its time is not to be told apart from that of other load"}
+        title = f"{name} beside the machine's limit"
+        results.append(bench.result(title, "tokens/s", ours, limit, **details, **reasons))
     return results
 
 

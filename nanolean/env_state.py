@@ -13,7 +13,8 @@ from typing import Any
 from nanolean.kernel.declaration import ConstantInfo
 from nanolean.kernel.env import Environment
 from nanolean.kernel.expr import node_count, sweep
-from nanolean.meta.store import MAX_EXPONENT, Caches
+from nanolean.meta.instances import PROP_DECIDABLE
+from nanolean.meta.store import MAX_EXPONENT, Caches, Classical
 from nanolean.syntax import Binder
 
 PP_UNIVERSES = "pp.universes"
@@ -41,6 +42,8 @@ class OpenScope:
     included: tuple[str, ...] = ()
     """Variables, of scopes around it too, that declarations take though they do not mention them."""
     options: tuple[tuple[str, bool | int | str], ...] = ()
+    attributes: tuple[tuple[str, str, bool], ...] = ()
+    """Attributes that hold until the end of the scope: name, constant, and whether it is taken away."""
 
 
 @dataclass(frozen=True)
@@ -87,8 +90,22 @@ class EnvState:
         return self.with_scope(replace(self.scope, options=(*self.scope.options, (name, value))))
 
     def tagged(self, attribute: str) -> tuple[str, ...]:
-        """Return the constants that carry an attribute, oldest first."""
-        return self.attributes.get(attribute, ())
+        """Return the constants that carry an attribute here, oldest first."""
+        names = self.attributes.get(attribute, ())
+        for scope in self.scopes:
+            for other, name, erase in scope.attributes:
+                if other == attribute:
+                    names = _changed(names, name, erase)
+        return names
+
+    @property
+    def classical(self) -> Classical:
+        """Whether every proposition is decidable here, and whether that comes before or after all other instances."""
+        if PROP_DECIDABLE in self.tagged("instance"):
+            return "first"
+        # A scoped instance of low priority in Lean: where its namespace is open, and where nothing else is found.
+        opened = "Classical" in self.opened() or "Classical" in self.namespace_chain()
+        return "last" if opened or PROP_DECIDABLE in self.tagged("low instance") else ""
 
     def get(self, name: str) -> ConstantInfo | None:
         """Return the constant of that full name."""
@@ -100,11 +117,14 @@ class EnvState:
 
     def with_attribute(self, attribute: str, name: str, erase: bool = False) -> EnvState:
         """Return the state in which a constant carries an attribute, or no longer does."""
-        names = tuple(other for other in self.tagged(attribute) if other != name)
-        if not erase:
-            names = (*names, name)
+        names = _changed(self.attributes.get(attribute, ()), name, erase)
         state = replace(self, attributes={**self.attributes, attribute: names}, memo={})
         return state.with_env(state.env.with_irreducible(name)) if attribute == "irreducible" else state
+
+    def with_local_attribute(self, attribute: str, name: str, erase: bool = False) -> EnvState:
+        """Return the state in which a constant carries an attribute until the scope ends, or until then no longer."""
+        scope = self.scope
+        return self.with_scope(replace(scope, attributes=(*scope.attributes, (attribute, name, erase))))
 
     def with_scope(self, scope: OpenScope) -> EnvState:
         """Return the state with the innermost scope replaced."""
@@ -121,6 +141,8 @@ class EnvState:
     def with_scopes(self, scopes: tuple[OpenScope, ...]) -> EnvState:
         """Return the state with other scopes, and new caches where their options change what computes."""
         state = replace(self, scopes=scopes)
+        if [scope.attributes for scope in scopes] != [scope.attributes for scope in self.scopes]:
+            state = replace(state, memo={})
         chosen = state.option(EXPONENTIATION)
         max_exponent = MAX_EXPONENT if chosen is None else int(chosen)
         return state if max_exponent == self.caches.max_exponent else replace(state, caches=Caches(max_exponent))
@@ -133,6 +155,11 @@ class EnvState:
     def opened(self) -> list[str]:
         """Return the opened namespaces, latest first."""
         return [name for scope in reversed(self.scopes) for name in reversed(scope.opens)]
+
+
+def _changed(names: tuple[str, ...], name: str, erase: bool) -> tuple[str, ...]:
+    rest = tuple(other for other in names if other != name)
+    return rest if erase else (*rest, name)
 
 
 GROWTH = 200_000

@@ -87,6 +87,7 @@ def open_state(state: TacticState, steps: int = TACTIC_STEPS) -> MetaContext:
     """Open a metavariable context to work in, which starts from the state and leaves it untouched."""
     mctx = MetaContext(state.state.env, Budget(steps), state.state.caches)
     mctx.show_universes = state.state.shows_universes
+    mctx.classical = state.state.classical
     mctx.decls = dict(state.decls)
     mctx.assignment = dict(state.assignment)
     mctx.delayed = dict(state.delayed)

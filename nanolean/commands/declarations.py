@@ -314,8 +314,10 @@ def check_modifiers(state: EnvState, cmd: Declared) -> None:
     """Refuse attributes that are not known, and words that do not go with the declaration."""
     modifiers = cmd.modifiers
     for name in modifiers.attributes:
-        if name.split()[0] not in ATTRIBUTES:
+        if name.removeprefix("local ") not in ATTRIBUTES:
             raise ElabError(f"Unknown attribute `[{name}]`", modifiers.pos, modifiers.end)
+        if name.startswith("local ") and name != "local simp":
+            raise ElabError(f"`@[{name}]` is not supported", modifiers.pos, modifiers.end)
         if name in ("reducible", "irreducible") and not isinstance(cmd, DefCmd | ExampleCmd):
             text = f"failed to set reducibility status, `{cmd.signature.name}` is not a definition"
             raise ElabError(text, modifiers.pos, modifiers.end)
@@ -328,7 +330,10 @@ def check_modifiers(state: EnvState, cmd: Declared) -> None:
 def with_modifiers(state: EnvState, name: str, modifiers: Modifiers) -> EnvState:
     """Return the state with the attributes of a new declaration."""
     for attribute in modifiers.attributes:
-        state = state.with_attribute(attribute.split()[0], name)
+        if attribute == "local simp":
+            state = state.with_local_attribute("simp", name)
+        else:
+            state = state.with_attribute(attribute, name)
     if "protected" in modifiers.words:
         state = dataclasses.replace(state, protected=state.protected | {name})
     return state

@@ -67,6 +67,7 @@ def new_session(state: EnvState, level_names: Sequence[str], steps: int | Budget
     """Make the session of one command."""
     mctx = MetaContext(state.env, Budget(steps) if isinstance(steps, int) else steps, state.caches)
     mctx.show_universes = state.shows_universes
+    mctx.classical = state.classical
     return Session(mctx, state, run_block, tuple(level_names))
 
 

@@ -95,6 +95,7 @@ WORKING = {
     TRACE_SIMP: bool,
     f"{TRACE_SIMP}.rewrite": bool,
     EXPONENTIATION: int,
+    "checkBinderAnnotations": bool,
     LACKS_LIBRARY: bool,
 }
 """Options that do something, with the type of their value."""

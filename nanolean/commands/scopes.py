@@ -10,6 +10,7 @@ from nanolean.commands.messages import CommandResult
 from nanolean.elab.elaborator import Elaborator
 from nanolean.elab.names import constant_name
 from nanolean.env_state import EnvState, OpenScope
+from nanolean.meta.instances import PROP_DECIDABLE
 from nanolean.meta.lctx import EMPTY_CONTEXT
 from nanolean.proof_errors import ElabError
 from nanolean.syntax import (
@@ -24,6 +25,8 @@ from nanolean.syntax import (
     VariableCmd,
 )
 
+INSTANCE = frozenset({"instance", "low instance"})
+"""Attributes that only `Classical.propDecidable` may have: there are no type classes."""
 MAX_SCOPES = 100
 """Each name is looked for in every namespace around it, so no more are nested."""
 
@@ -107,6 +110,11 @@ def _inserted(text: str) -> str:
 def run_open(result: CommandResult, cmd: OpenCmd) -> None:
     """Open namespaces until the end of the scope."""
     state = result.state
+    if cmd.scoped:
+        # The one scoped instance that is here; notations of Lean's core are known anyway.
+        if any("Classical" in _namespaces(state, name, cmd) for name in cmd.names):
+            result.state = state.with_local_attribute("low instance", PROP_DECIDABLE)
+        return
     for name in cmd.names:  # one after the other: in `open A B`, B may be a namespace of A
         opens = (*state.scope.opens, *_namespaces(state, name, cmd))
         state = state.with_scope(replace(state.scope, opens=opens))
@@ -198,12 +206,23 @@ def run_attribute(result: CommandResult, cmd: AttributeCmd) -> None:
     """Give attributes to constants, or take them away (`-simp`)."""
     state = result.state
     for text in cmd.attributes:
-        attribute = text.lstrip("-").split()[0]
-        if attribute not in ATTRIBUTES:
+        erase, attribute = text.startswith("-"), text.removeprefix("-").removeprefix("local ")
+        is_local = text != attribute
+        if attribute not in ATTRIBUTES | INSTANCE:
             raise ElabError(f"Unknown attribute `[{attribute}]`", cmd.pos, cmd.end)
-        if text == "-irreducible":
+        if erase and attribute not in ("simp", "ext"):
             raise ElabError("attribute cannot be erased", cmd.pos, cmd.end)
+        if is_local and attribute in ("reducible", "irreducible"):
+            raise ElabError(f"`local` of `{attribute}` is not supported", cmd.pos, cmd.end)
         for name in cmd.names:
             full = constant_name(state, name)
-            state = state.with_attribute(attribute, full, erase=text.startswith("-"))
+            if attribute in INSTANCE and full != PROP_DECIDABLE:
+                raise ElabError(f"type classes are not supported: `{full}` cannot be an instance", cmd.pos, cmd.end)
+            if erase and full not in state.tagged(attribute):
+                raise ElabError(f"`{full}` does not have the `[{attribute}]` attribute", cmd.pos, cmd.end)
+            # What is taken away is so until the scope ends, like what is local: `ScopedEnvExtension` of Lean.
+            if is_local:
+                state = state.with_local_attribute(attribute, full, erase)
+            else:
+                state = state.with_attribute(attribute, full)
     result.state = state

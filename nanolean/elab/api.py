@@ -12,7 +12,7 @@ from nanolean.meta.lctx import LocalContext
 from nanolean.meta.unify import solve_postponed
 from nanolean.printer import pp_goal
 from nanolean.proof_errors import ElabError
-from nanolean.syntax import Hole, Node, SyntheticHole, Term
+from nanolean.syntax import By, Hole, Node, SyntheticHole, Term
 
 FORMS = (application, calc, match, operators, terms)
 """The modules whose rules the elaborator knows."""
@@ -52,6 +52,33 @@ def elab_term(
         if expected is not None and ensure:
             term = elaborator.ensure_type(term, expected, stx)
         return finish(elaborator, term, holes, stx, known)
+
+
+class Postponed:
+    """A term whose `by` blocks and instances wait until a tactic has used it, and has thereby told their types."""
+
+    # `elabTerm .. (mayPostpone := true)` of Lean: `rw` and `apply` run what waits behind unification and not before.
+    def __init__(self, session: Session, lctx: LocalContext, stx: Term, expected: Expr | None = None) -> None:
+        self._elaborator, self._known, self._stx = Elaborator(session, lctx), len(session.mctx.decls), stx
+        if isinstance(stx, By) and expected is None:
+            raise ElabError("invalid 'by' tactic, expected type has not been provided", stx.pos, stx.end)
+        with session.recovering(False):
+            self.term = self._elaborator.elab(stx, expected)
+            self._elaborator.resume()
+            # Of what has no type nothing can be told by unification with a part of a goal.
+            if self._elaborator.known_head(session.mctx.infer_type(self.term)) is None:
+                self._elaborator.force()
+        self.term = session.mctx.instantiate(self.term)
+
+    @property
+    def goals(self) -> tuple[str, ...]:
+        """The `?_` that are known so far."""
+        return tuple(self._elaborator.goals)
+
+    def finish(self, holes: Holes = "natural") -> Elaborated:
+        """Elaborate what waits; `holes` says what may stay open. Raises as `elab_term` does."""
+        with self._elaborator.session.recovering(False):
+            return finish(self._elaborator, self.term, holes, self._stx, self._known)
 
 
 def elab_type(session: Session, lctx: LocalContext, stx: Term, holes: Holes = "error", recover: bool = False) -> Expr:

@@ -263,7 +263,7 @@ class Elaborator:
     def find_instances(self) -> None:
         """Look for the instances whose types are known by now."""
         waiting = []
-        for mvar_id, stx in self.instances:
+        for place, (mvar_id, stx) in enumerate(self.instances):
             if self.mctx.is_assigned(mvar_id):
                 # a binder that was put around the place has made it a function of the bound variable
                 head = get_app_fn(self.mctx.instantiate(MVar(mvar_id)))
@@ -279,6 +279,9 @@ class Elaborator:
             value = synthesize(self.mctx, type_, decl.lctx)
             if value is None:
                 text = self.session.show(type_, decl.lctx)
+                if self.session.recover:  # told once, and not again when the next ones are looked for
+                    self.mctx.assign(mvar_id, self.session.synthetic_sorry(type_))
+                    self.instances = [*waiting, *self.instances[place + 1 :]]
                 raise ElabError(f"failed to synthesize instance of type class\n  {text}", stx.pos, stx.end)
             self.mctx.assign(mvar_id, value)
         self.instances = waiting

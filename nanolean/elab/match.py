@@ -1,13 +1,13 @@
 """Elaboration of `match` and of patterns after `fun`, `let` and others; the matchers that they become."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from nanolean.elab.elaborator import Elaborator, elaborates
 from nanolean.elab.match_tree import Alternative, MatchTree
 from nanolean.elab.names import collect_level_mvars
-from nanolean.elab.patterns import Pattern, PatternReader
+from nanolean.elab.patterns import SUBSTITUTED, Pattern, PatternReader
 from nanolean.elab.session import Session
 from nanolean.kernel.declaration import DefDecl, DefInfo
 from nanolean.kernel.expr import (
@@ -33,7 +33,23 @@ from nanolean.meta.lctx import LocalContext, LocalDecl, inaccessible
 from nanolean.meta.matchers import as_matcher
 from nanolean.meta.mctx import MetaContext
 from nanolean.proof_errors import ElabError, ProofError
-from nanolean.syntax import ContradictionStx, FunAlts, Match, MatchAlt, Node, TacticSeq, Term
+from nanolean.syntax import (
+    By,
+    CaseTarget,
+    ContradictionStx,
+    ExactStx,
+    FunAlts,
+    Ident,
+    Match,
+    MatchAlt,
+    Node,
+    PatName,
+    RcasesStx,
+    SyntheticHole,
+    Tactic,
+    TacticSeq,
+    Term,
+)
 
 
 @dataclass(frozen=True)
@@ -251,6 +267,20 @@ def _dependents(mctx: MetaContext, lctx: LocalContext, targets: Sequence[Target]
     return list(moved.values())
 
 
+def substituted(rhs: Term, patterns: Sequence[Ident]) -> Term:
+    """Return a right side that first takes the equations of the patterns `rfl` for what they say."""
+    if isinstance(rhs, SyntheticHole):
+        raise ElabError("a goal `?_` behind a pattern `rfl` is not supported", rhs.pos, rhs.end)
+    steps: list[Tactic] = []
+    for pattern in patterns:
+        # Without a width: these tactics are nobody's.
+        at = pattern.pos
+        target = CaseTarget(Ident(SUBSTITUTED, pos=at, end=at), pos=at, end=at)
+        steps.append(RcasesStx((target,), PatName("rfl", pos=at, end=at), pos=at, end=at))
+    steps.append(ExactStx(rhs, pos=rhs.pos, end=rhs.pos))
+    return By(TacticSeq(tuple(steps), pos=rhs.pos, end=rhs.end), pos=rhs.pos, end=rhs.end)
+
+
 class _Case:
     """One match while it is elaborated."""
 
@@ -313,6 +343,8 @@ class _Case:
                     type_ = replace_fvar(type_, other, pattern.expr)
                 patterns.append(reader.variable(stx, type_) if isinstance(stx, str) else reader.read(stx, type_))
             result = beta(self.motive, [pattern.expr for pattern in patterns])
+            if reader.equations:
+                alt = replace(alt, rhs=substituted(alt.rhs, reader.equations))
             function = self._right_side(alt, reader.ids, result)
         finally:
             self_.lctx = outer

@@ -8,7 +8,7 @@ from nanolean.elab.elaborator import Elaborator
 from nanolean.elab.names import resolve_constant
 from nanolean.elab.operators import explicit_fields, find_in_namespace_of
 from nanolean.kernel.declaration import CtorInfo, InductiveInfo
-from nanolean.kernel.expr import Const, Expr, FVar, Lit, Pi, get_app_fn_args, instantiate, mk_app
+from nanolean.kernel.expr import Const, Expr, FVar, Lit, Pi, get_app_fn, get_app_fn_args, instantiate, mk_app
 from nanolean.meta.lctx import inaccessible
 from nanolean.meta.reduce import NAT_TYPE, const_info, head_beta, mk_offset
 from nanolean.proof_errors import ElabError
@@ -73,6 +73,11 @@ class CtorPattern(Pattern):
         return self.ctor, self.fields
 
 
+SUBSTITUTED = inaccessible("rfl")
+"""The name of what a pattern `rfl` stands for. Lean unifies the sides of the equation, which matchers here, that have
+no indices, do not; substituting by the equation comes to the same."""
+
+
 class PatternReader:
     """Reads the patterns of one alternative; their variables come into the elaborator's context one by one."""
 
@@ -81,6 +86,8 @@ class PatternReader:
         self.mctx = elaborator.mctx
         self.state = elaborator.session.state
         self.ids: list[str] = []
+        self.equations: list[Ident] = []
+        """The patterns `rfl`."""
         self._names: set[str] = set()
 
     def read(self, stx: Term, type_: Expr) -> Pattern:
@@ -130,11 +137,19 @@ class PatternReader:
         if "." in stx.name or stx.explicit or stx.levels is not None:
             raise ElabError(CTOR_EXPECTED, stx.pos, stx.end)
         if stx.name == "rfl":
-            raise ElabError("the pattern `rfl` is not supported; use `cases` or `subst`", stx.pos, stx.end)
+            return self._reflexivity(stx, type_)
         if stx.name in self._names:
             raise ElabError(f"Invalid pattern: Variable `{stx.name}` occurred more than once", stx.pos, stx.end)
         self._names.add(stx.name)
         return self._variable(stx.name, type_)
+
+    def _reflexivity(self, stx: Ident, type_: Expr) -> Pattern:
+        """A variable for the equation, which the right side substitutes first (see `SUBSTITUTED`)."""
+        head = get_app_fn(self.mctx.whnf(self.mctx.instantiate(type_), "reducible"))
+        if not (isinstance(head, Const) and head.name == "Eq"):
+            raise ElabError("the pattern `rfl` is supported for equations only", stx.pos, stx.end)
+        self.equations.append(stx)
+        return self._variable(SUBSTITUTED, type_)
 
     def _is_ctor(self, name: str) -> bool:
         return isinstance(self.state.env.get(name), CtorInfo)

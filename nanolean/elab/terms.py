@@ -195,7 +195,8 @@ def binder_type(self: Elaborator, binder: Binder) -> Expr:
         self.holes.append((type_.id, _blame(binder)))  # type: ignore[attr-defined]
         return type_
     type_ = self.elab_type(binder.type)
-    if binder.info == "inst" and not is_class(self.mctx, self.mctx.instantiate(type_)):
+    checked = self.session.state.option("checkBinderAnnotations") is not False
+    if binder.info == "inst" and checked and not is_class(self.mctx, self.mctx.instantiate(type_)):
         raise ElabError(
             f"invalid binder annotation, type is not a class instance\n  {self.show(type_)}\n\n"
             "Note: Use the command `set_option checkBinderAnnotations false` to disable the check",

@@ -71,6 +71,9 @@ axiom sorryAx (α : Sort u) (synthetic : Bool) : α
 
 def id {α : Sort u} (a : α) : α := a
 
+set_option checkBinderAnnotations false in
+@[reducible] def inferInstance {α : Sort u} [i : α] : α := i
+
 def Function.comp {α : Sort u} {β : Sort v} {δ : Sort w} (f : β → δ) (g : α → β) : α → δ :=
   fun x => f (g x)
 

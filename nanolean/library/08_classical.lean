@@ -55,6 +55,18 @@ theorem Classical.em (p : Prop) : p ∨ ¬p := by
     left
     exact h.2
 
+def Classical.propDecidable (a : Prop) : Decidable a :=
+  Classical.choice (Or.elim (Classical.em a)
+    (fun h => Nonempty.intro (Decidable.isTrue h)) (fun h => Nonempty.intro (Decidable.isFalse h)))
+
+@[reducible] def Exists.choose {α : Sort u} {p : α → Prop} (P : ∃ a, p a) : α := Classical.choose P
+
+theorem Exists.choose_spec {α : Sort u} {p : α → Prop} (P : ∃ a, p a) : p P.choose := Classical.choose_spec P
+
+protected theorem Nonempty.elim {α : Sort u} {p : Prop} (h₁ : Nonempty α) (h₂ : α → p) : p := by
+  cases h₁ with
+  | intro a => exact h₂ a
+
 theorem Classical.byContradiction {p : Prop} (h : ¬p → False) : p := by
   cases Classical.em p with
   | inl hp => exact hp

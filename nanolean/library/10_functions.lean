@@ -34,3 +34,11 @@ def Function.const {α : Sort u} (β : Sort v) (a : α) : β → α := fun _ => 
 theorem Function.comp_def {α : Sort u} {β : Sort v} {δ : Sort w} (f : β → δ) (g : α → β) :
     f ∘ g = fun x => f (g x) := by
   rfl
+
+def Function.Injective {α : Sort u} {β : Sort v} (f : α → β) : Prop := ∀ ⦃a₁ a₂⦄, f a₁ = f a₂ → a₁ = a₂
+
+def Function.Surjective {α : Sort u} {β : Sort v} (f : α → β) : Prop := ∀ b, ∃ a, f a = b
+
+def Function.LeftInverse {α : Sort u} {β : Sort v} (g : β → α) (f : α → β) : Prop := ∀ x, g (f x) = x
+
+def Function.RightInverse {α : Sort u} {β : Sort v} (g : β → α) (f : α → β) : Prop := Function.LeftInverse f g

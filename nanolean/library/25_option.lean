@@ -59,6 +59,10 @@ theorem Option.some_inj {α : Type u} {a b : α} : some a = some b ↔ a = b := 
 @[simp] theorem Option.map_some {α : Type u} {β : Type v} {a : α} {f : α → β} : Option.map f (some a) = some (f a) := by
   rfl
 
+@[simp] theorem Option.map_id {α : Type u} : (Option.map id : Option α → Option α) = id := by
+  funext o
+  cases o <;> rfl
+
 theorem Option.ne_none_iff_exists {α : Type u} {o : Option α} : o ≠ none ↔ ∃ x, some x = o := by
   constructor
   · intro h

@@ -43,6 +43,7 @@ GENERAL = {
     "Nonempty": ("instNonemptyOfInhabited",),
 }
 """Instances with arguments, by class; those that the library has are tried in order."""
+PROP_DECIDABLE = "Classical.propDecidable"
 MAX_DEPTH = 16
 
 
@@ -92,6 +93,13 @@ def decidable_instance(mctx: MetaContext, prop: Expr, lctx: LocalContext | None 
         from_context = _local(mctx, goal, lctx, depth)
         if from_context is not None:
             return from_context
+    classical = _call(mctx, PROP_DECIDABLE, prop) if mctx.classical else None
+    if mctx.classical == "first":
+        return classical
+    return _by_shape(mctx, prop, goal, lctx, depth) or classical
+
+
+def _by_shape(mctx: MetaContext, prop: Expr, goal: Expr, lctx: LocalContext | None, depth: int) -> Expr | None:
     if isinstance(prop, Pi):
         return _implication(mctx, prop, lctx, depth) or _general(mctx, goal, lctx or LocalContext(), depth)
     fn, args = get_app_fn_args(prop)

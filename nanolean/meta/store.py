@@ -38,6 +38,7 @@ from nanolean.meta.lctx import LocalContext, LocalDecl, fresh_fvar_id
 
 MVarKind = Literal["natural", "synthetic"]
 Transparency = Literal["none", "reducible", "default"]
+Classical = Literal["", "last", "first"]
 
 _MISSING: Any = object()
 _mvar_ids = itertools.count(1)
@@ -121,6 +122,8 @@ class MetaStore:
         self.transparency: Transparency = "default"
         self.hole_names: frozenset[str] = frozenset()
         """The names that metavariables had in earlier steps of the proof."""
+        self.classical: Classical = ""
+        """Whether `Classical.propDecidable` is an instance, and when it is tried."""
         self.show_universes = False
         """Whether texts for the user show the levels of constants."""
         # Each entry is (table, key, value before).

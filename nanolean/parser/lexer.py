@@ -383,3 +383,26 @@ class Cursor:
             self.i += 1
             self.check_chain(self.i - first)
         return tuple(self.texts[first : self.i])
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+UNSUPPORTED = _names(
+    "exact? apply? rw? simp? simp_all? simpa? decide? grind? solve_by_elim simp_arith simp_all_arith simp! "
+    "delta norm_cast push_cast exact_mod_cast rw_mod_cast native_decide bv_decide bv_omega bv_normalize "
+    "false_or_by_contra apply_assumption apply_rules "
+    "haveI letI let_to_have repeat1 ac_nf ac_nf0 subst_eqs eq_refl apply_rfl expose_names stop "
+    "fail trace_state dbg_trace sleep checkpoint run_tac show_term unhygienic fun_cases fun_induction mvcgen simp_wf "
+    "decreasing_tactic decreasing_with get_elem_tactic set_option open as_aux_lemma refine_lift refine_lift' "
+    "with_reducible with_reducible_and_instances with_unfolding_all symm_saturate"
+)
+"""Tactics of Lean that NanoLean does not have; anything else is unknown to Lean core too."""
+
+MATHLIB = _names(
+    "abel aesop by_contra cases' cc choose contrapose conv_lhs conv_rhs fin_cases field_simp gcongr group hint "
+    "induction' interval_cases lift linarith nlinarith norm_num nth_rewrite nth_rw order peel polyrith positivity "
+    "exacts push_neg rcongr ring ring1 ring_nf set simp_rw tauto use zify qify rify"
+)
+"""Tactics that courses with Mathlib teach, and Lean without it does not know."""

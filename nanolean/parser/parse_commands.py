@@ -11,14 +11,15 @@ from nanolean.parser.lexer import (
     EOF,
     FIELD,
     IDENT,
+    MATHLIB,
     NO_COLUMN,
     NUM,
-    STRING,
+    UNSUPPORTED,
     ParseError,
     value_of,
 )
 from nanolean.parser.parse_forms import BRACKETS, ModifierParser
-from nanolean.parser.parse_tactics import MATHLIB, UNSUPPORTED, ContextParser
+from nanolean.parser.parse_tactics import ContextParser
 
 
 class TacticParser(ContextParser):
@@ -99,47 +100,23 @@ class TacticParser(ContextParser):
 
     # --- goals and combinators
 
-    def match_tactic(self, start: int) -> stx.Tactic:
-        """`match e with | p => tactics` gives the term whose right sides are `by` blocks (or holes)."""
-        return stx.RefineStx(self.match_body(start, self.block_or_hole), pos=start, end=self.last_end())
+    def infer_instance(self, start: int) -> stx.Tactic:
+        return stx.ExactStx(stx.Ident("inferInstance", pos=start, end=self.last_end()), pos=start, end=self.last_end())
 
-    def block_or_hole(self) -> stx.Term:
-        start = self.pos()
-        rhs = self.alternative_rhs()
-        if isinstance(rhs, stx.TacticSeq):
-            return stx.By(rhs, pos=start, end=self.last_end())
-        return rhs if isinstance(rhs, stx.SyntheticHole) else stx.SyntheticHole("_", pos=start, end=self.last_end())
-
-    def if_tactic(self, start: int) -> stx.Tactic:
-        """`if h : p then tactics else tactics` gives the term with `by` blocks."""
-        name = self.equation_name()
-        if name is None:
-            self.refuse("the tactic `if` without a name for the hypothesis is")
-        condition = self.term()
-        self.expect("then")
-        then = self.block_or_hole()
-        self.expect("else")
-        otherwise = self.block_or_hole()
-        choice = stx.If(name, condition, then, otherwise, pos=start, end=self.last_end())
-        return stx.RefineStx(choice, pos=start, end=self.last_end())
-
-    def trace(self, start: int) -> stx.Tactic:
-        """`trace "text"`."""
-        text = self.texts[self.i]
-        if self.kinds[self.i] != STRING:
-            self.refuse("`trace` of anything but a string is")
-        # They are printed as they stand: an escape would be printed as two characters.
-        if "\\" in text:
-            self.refuse("a string with escapes is")
-        self.i += 1
-        return stx.TraceStx(text[1:-1], pos=start, end=self.last_end())
+    def classical(self, start: int) -> stx.Tactic:
+        """`classical` takes the lines behind it to the end of its block, or none, as before a semicolon."""
+        here = self.last_end()
+        if self.at_tactic() and self.cols[self.i] >= self.column:
+            return stx.ClassicalStx(self.tactic_seq(), pos=start, end=self.last_end())
+        return stx.ClassicalStx(stx.TacticSeq((), pos=here, end=here), pos=start, end=here)
 
     def case(self, start: int) -> stx.Tactic:
+        closes = self.texts[self.i - 1] == "case"
         tags: list[tuple[str, tuple[str, ...]]] = []
         while not tags or self.accept("|"):
             tags.append((self.name_or_hole("case tag"), self.binder_names()))
         self.expect("=>")
-        return stx.CaseStx(tuple(tags), self.tactic_seq(), pos=start, end=self.last_end())
+        return stx.CaseStx(tuple(tags), self.tactic_seq(), closes, pos=start, end=self.last_end())
 
     def next(self, start: int) -> stx.Tactic:
         names = self.binder_names()
@@ -197,6 +174,7 @@ _TACTICS: dict[str, _Form] = {
     "rewrite": TacticParser.rewrite,
     "rwa": TacticParser.rwa,
     "simp": TacticParser.simp,
+    "dsimp": TacticParser.dsimp,
     "simp_all": TacticParser.simp_all,
     "simpa": TacticParser.simpa,
     "unfold": TacticParser.unfold,
@@ -226,7 +204,9 @@ _TACTICS: dict[str, _Form] = {
     "right": _parts(stx.RightStx),
     "exfalso": _parts(stx.ExfalsoStx),
     "contradiction": _parts(stx.ContradictionStx),
-    "decide": _parts(stx.DecideStx),
+    "decide": TacticParser.decide,
+    "infer_instance": TacticParser.infer_instance,
+    "classical": TacticParser.classical,
     "trivial": _parts(stx.TrivialStx),
     "ac_rfl": _parts(stx.AcRflStx),
     "omega": _parts(stx.OmegaStx),
@@ -237,6 +217,7 @@ _TACTICS: dict[str, _Form] = {
     "skip": _parts(stx.SkipStx),
     "done": _parts(stx.DoneStx),
     "case": TacticParser.case,
+    "case'": TacticParser.case,
     "next": TacticParser.next,
     "first": _parts(stx.FirstStx, TacticParser.tactic_alternatives),
     "solve": _parts(stx.SolveStx, TacticParser.tactic_alternatives),
@@ -466,6 +447,7 @@ class CommandParser(ModifierParser, TacticParser):
         return stx.SectionCmd(self.optional_name(), pos=start, end=self.last_end())
 
     def open(self, start: int) -> stx.Command:
+        scoped = self.accept("scoped")
         names = [self.name("namespace")]
         while self.kinds[self.i] == IDENT:
             names.append(self.name())
@@ -473,7 +455,7 @@ class CommandParser(ModifierParser, TacticParser):
             self.refuse(f"`open .. {self.texts[self.i]}` is")
         if self.texts[self.i] == "(":
             self.refuse("`open` of single names is")
-        return stx.OpenCmd(tuple(names), pos=start, end=self.last_end())
+        return stx.OpenCmd(tuple(names), scoped, pos=start, end=self.last_end())
 
     def include(self, start: int) -> stx.Command:
         omit = self.texts[self.i - 1] == "omit"

@@ -189,7 +189,7 @@ _PUBLIC_MODIFIERS = (("public",), ("protected",), ("meta", "noncomputable"))
 """The words before a declaration in their order, at most one of each group."""
 
 
-class ModifierParser(Cursor):
+class ModifierParser(BinderParser):
     """What stands before a declaration: its documentation, attributes and words."""
 
     def modifiers(self) -> stx.Modifiers:
@@ -207,14 +207,24 @@ class ModifierParser(Cursor):
         return stx.Modifiers(attributes, tuple(words), doc, pos=start, end=self.last_end())
 
     def attributes(self) -> tuple[str, ...]:
-        """`simp, -foo]`; the cursor is behind the opening bracket."""
+        """`simp, -foo, local ext]`; the cursor is behind the opening bracket."""
         names: list[str] = []
         while not names or self.accept(","):
-            names.append("")
-            if self.accept("-"):
-                names[-1] = "-"  # `-simp` takes an attribute away
-            names[-1] += self.name("name of an attribute")
-            if names[-1] in _ATTRIBUTES_WITH_ARGUMENTS or (names[-1] in ("simp", "ext") and self.at_priority()):
+            before = ""
+            if self.accept("-"):  # `-simp` takes an attribute away
+                before = "-"
+            elif self.accept("local"):
+                before = "local "
+            elif self.texts[self.i] == "scoped":
+                self.refuse("a `scoped` attribute is")
+            if self.accept("instance"):
+                names.append(f"{before}instance")
+                if self.accept("low") or (self.kinds[self.i] == NUM and self.small_number() < 1000):
+                    names[-1] = f"{before}low instance"  # an instance that states no priority has 1000
+                continue
+            name = self.name("name of an attribute")
+            names.append(before + name)
+            if name in _ATTRIBUTES_WITH_ARGUMENTS or (name in ("simp", "ext") and self.at_priority()):
                 self.skip_arguments()
         self.expect("]")
         return tuple(names)

@@ -1,7 +1,7 @@
 """Single tactics: those that take things apart, rewrite, or change the hypotheses."""
 
 from nanolean import syntax as stx
-from nanolean.parser.lexer import HOLE, IDENT, NO_COLUMN, NUM
+from nanolean.parser.lexer import HOLE, IDENT, NO_COLUMN, NUM, STRING
 from nanolean.parser.parse_terms import TermParser
 
 
@@ -246,21 +246,51 @@ class RewritingParser(CaseParser):
         self.expect(")")
         return stx.Occurrences(positive, tuple(numbers), pos=start, end=self.last_end())
 
+    def options(self, tactic: str, known: tuple[str, ...]) -> set[str]:
+        """Parse `+foo -bar` in front of what a tactic takes; return those that are on."""
+        on = set()
+        while self.texts[self.i] in ("+", "-") and self.kinds[self.i + 1] == IDENT and self.indented():
+            is_on, name = self.accept("+") or not self.accept("-"), self.texts[self.i]
+            if name not in known:
+                self.refuse(f"the option `{name}` of `{tactic}` is")
+            self.i += 1
+            on |= {name} if is_on else set()
+        self.no_options(tactic)
+        return on
+
+    def decide(self, start: int) -> stx.Tactic:
+        options = self.options("decide", ("revert", "kernel"))
+        return stx.DecideStx("revert" in options, "kernel" in options, pos=start, end=self.last_end())
+
     def simp(self, start: int) -> stx.Tactic:
-        self.no_options("simp")
+        disch = None
+        if self.texts[self.i] == "(" and self.texts[self.i + 1] in ("disch", "discharger") and self.indented():
+            self.i += 2
+            self.expect(":=")
+            column, self.column = self.column, NO_COLUMN
+            disch = self.tactic_seq()
+            self.column = column
+            self.expect(")")
+        self.options("simp", ())
         only = self.accept("only")
         lemmas, star = self.simp_list()
-        return stx.SimpStx(only, lemmas, star, self.location(), pos=start, end=self.last_end())
+        return stx.SimpStx(only, lemmas, star, self.location(), disch, pos=start, end=self.last_end())
+
+    def dsimp(self, start: int) -> stx.Tactic:
+        self.options("dsimp", ())
+        only = self.accept("only")
+        lemmas, _ = self.simp_list()  # `*` adds hypotheses, none of which holds by definition
+        return stx.DsimpStx(only, lemmas, self.location(), pos=start, end=self.last_end())
 
     def simpa(self, start: int) -> stx.Tactic:
-        self.no_options("simpa")
+        self.options("simpa", ())
         only = self.accept("only")
         lemmas, star = self.simp_list()
         using = self.after("using", self.term)
         return stx.SimpaStx(only, lemmas, star, using, pos=start, end=self.last_end())
 
     def simp_all(self, start: int) -> stx.Tactic:
-        self.no_options("simp_all")
+        self.options("simp_all", ())
         only = self.accept("only")
         lemmas, star = self.simp_list()
         if star:
@@ -268,7 +298,7 @@ class RewritingParser(CaseParser):
         return stx.SimpAllStx(only, lemmas, pos=start, end=self.last_end())
 
     def grind(self, start: int) -> stx.Tactic:
-        self.no_options("grind")
+        self.options("grind", ())
         only = self.accept("only")
         lemmas, star = self.simp_list()
         if star:
@@ -299,7 +329,51 @@ class ContextParser(RewritingParser):
 
     # --- introducing
 
+    def block_or_hole(self) -> stx.Term:
+        """The right side of an alternative of `match`: tactics as a `by` block, or a hole."""
+        start = self.pos()
+        rhs = self.alternative_rhs()
+        if isinstance(rhs, stx.TacticSeq):
+            return stx.By(rhs, pos=start, end=self.last_end())
+        return rhs if isinstance(rhs, stx.SyntheticHole) else stx.SyntheticHole("_", pos=start, end=self.last_end())
+
+    def calc_tactic(self, start: int) -> stx.Tactic:
+        return stx.CalcStx(self.calc_steps(), pos=start, end=self.last_end())
+
+    def match_tactic(self, start: int) -> stx.Tactic:
+        """`match e with | p => tactics` gives the term whose right sides are `by` blocks (or holes)."""
+        return stx.RefineStx(self.match_body(start, self.block_or_hole), pos=start, end=self.last_end())
+
+    def if_tactic(self, start: int) -> stx.Tactic:
+        """`if h : p then tactics else tactics` gives the term with `by` blocks."""
+        name = self.equation_name()
+        if name is None:
+            self.refuse("the tactic `if` without a name for the hypothesis is")
+        condition = self.term()
+        self.expect("then")
+        then = self.block_or_hole()
+        self.expect("else")
+        otherwise = self.block_or_hole()
+        choice = stx.If(name, condition, then, otherwise, pos=start, end=self.last_end())
+        return stx.RefineStx(choice, pos=start, end=self.last_end())
+
+    def congr(self, start: int) -> stx.Tactic:
+        return stx.CongrStx(self.indented_number(), pos=start, end=self.last_end())
+
+    def trace(self, start: int) -> stx.Tactic:
+        """`trace "text"`."""
+        text = self.texts[self.i]
+        if self.kinds[self.i] != STRING:
+            self.refuse("`trace` of anything but a string is")
+        # They are printed as they stand: an escape would be printed as two characters.
+        if "\\" in text:
+            self.refuse("a string with escapes is")
+        self.i += 1
+        return stx.TraceStx(text[1:-1], pos=start, end=self.last_end())
+
     def intro(self, start: int) -> stx.Tactic:
+        if self.texts[self.i] == "|" and self.cols[self.i] >= self.column:
+            return stx.IntroMatchStx(self.match_alternatives(self.block_or_hole), pos=start, end=self.last_end())
         first = self.i
         names = self.binder_names()
         # Names alone are the usual case. Otherwise all is read again, as patterns.
@@ -330,8 +404,8 @@ class ContextParser(RewritingParser):
             for item in pattern.items:
                 self.check_match_pattern(item, start)
             return
-        # `rfl` and `-` are patterns of rcases: those of `match` would take them as names of constructors.
-        if not isinstance(pattern, stx.PatName) or pattern.name in ("rfl", "-"):
+        # `-` is a pattern of rcases alone.
+        if not isinstance(pattern, stx.PatName) or pattern.name == "-":
             raise self.tokens.error(
                 "a pattern of this form here (`rintro` and `obtain` take it) is not supported", start
             )
@@ -496,26 +570,3 @@ class ContextParser(RewritingParser):
                 steps.append(stx.ConvGoStx("intro", names=(self.binder_name(),), pos=first, end=self.last_end()))
         self.expect("]")
         return stx.ConvEnterStx(tuple(steps), pos=start, end=self.last_end())
-
-
-def _names(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-UNSUPPORTED = _names(
-    "exact? apply? rw? simp? simp_all? simpa? decide? grind? solve_by_elim simp_arith simp_all_arith simp! dsimp "
-    "delta norm_cast push_cast exact_mod_cast rw_mod_cast native_decide bv_decide bv_omega bv_normalize "
-    "false_or_by_contra apply_assumption apply_rules "
-    "infer_instance haveI letI let_to_have case' repeat1 ac_nf ac_nf0 subst_eqs eq_refl apply_rfl expose_names stop "
-    "fail trace_state dbg_trace sleep checkpoint run_tac show_term unhygienic fun_cases fun_induction mvcgen simp_wf "
-    "decreasing_tactic decreasing_with get_elem_tactic set_option open as_aux_lemma refine_lift refine_lift' "
-    "with_reducible with_reducible_and_instances with_unfolding_all symm_saturate"
-)
-"""Tactics of Lean that NanoLean does not have; anything else is unknown to Lean core too."""
-
-MATHLIB = _names(
-    "abel aesop by_contra cases' cc choose contrapose conv_lhs conv_rhs fin_cases field_simp gcongr group hint "
-    "induction' interval_cases lift linarith nlinarith norm_num nth_rewrite nth_rw order peel polyrith positivity "
-    "push_neg rcongr ring ring1 ring_nf set simp_rw tauto use zify qify rify"
-)
-"""Tactics that courses with Mathlib teach, and Lean without it does not know."""

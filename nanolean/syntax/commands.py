@@ -100,6 +100,8 @@ class EndCmd(Command):
 
 class OpenCmd(Command):
     names: tuple[str, ...]
+    scoped: bool = False
+    """`open scoped A`: no names, only what is in force where `A` is open."""
 
 
 class VariableCmd(Command):

@@ -1,13 +1,19 @@
 """Tactics that change hypotheses, turn the goal into others by a principle, and further combinators."""
 
 from nanolean.syntax.tactics import Location, RcasesPattern, SimpLemma
-from nanolean.syntax.terms import Node, Tactic, TacticSeq, Term
+from nanolean.syntax.terms import MatchAlt, Node, Tactic, TacticSeq, Term
 
 
 class IntroPatternsStx(Tactic):
     """`intro x ⟨y, h⟩ (z : T)`: names, anonymous constructors and names with types."""
 
     patterns: tuple[RcasesPattern, ...]
+
+
+class IntroMatchStx(Tactic):
+    """`intro | p, q => tactics | ..`."""
+
+    alts: tuple[MatchAlt, ...]
 
 
 class RintroStx(Tactic):

@@ -187,11 +187,23 @@ class RwStx(Tactic):
 
 
 class SimpStx(Tactic):
-    """`simp`, `simp only [h, ← g, -k, *] at l`; `star` says that the list holds `*`."""
+    """`simp`, `simp only [h, ← g, -k, *] at l`; `star` says that the list holds `*`.
+
+    `disch` are the tactics of `simp (disch := ..)`.
+    """
 
     only: bool
     lemmas: tuple[SimpLemma, ...]
     star: bool
+    location: Location
+    disch: TacticSeq | None = None
+
+
+class DsimpStx(Tactic):
+    """`dsimp`, `dsimp only [f, g] at l`."""
+
+    only: bool
+    lemmas: tuple[SimpLemma, ...]
     location: Location
 
 
@@ -201,7 +213,10 @@ class SimpAllStx(Tactic):
 
 
 class DecideStx(Tactic):
-    pass
+    """`decide +revert +kernel`."""
+
+    revert: bool = False
+    kernel: bool = False
 
 
 class TrivialStx(Tactic):
@@ -340,10 +355,12 @@ class ParenStx(Tactic):
 
 
 class CaseStx(Tactic):
-    """`case tag x y => tactics`; several tags with `case a | b => ..`, the tag `_` is the first goal."""
+    """`case tag x y => tactics`; several tags with `case a | b => ..`, the tag `_` is the first goal; `case'` may leave
+    goals open."""
 
     tags: tuple[tuple[str, tuple[str, ...]], ...]
     tactics: TacticSeq
+    closes: bool = True
 
 
 class NextStx(Tactic):
@@ -360,6 +377,12 @@ class AnyGoalsStx(Tactic):
 
 
 class FocusStx(Tactic):
+    tactics: TacticSeq
+
+
+class ClassicalStx(Tactic):
+    """`classical`, with the tactics behind it to the end of the block."""
+
     tactics: TacticSeq
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from nanolean.elab.api import elab_term
+from nanolean.elab.api import Postponed
 from nanolean.elab.names import split_name
 from nanolean.kernel.expr import (
     Expr,
@@ -157,8 +157,12 @@ def apply_term(ctx: TacticContext, term: Term) -> list[str]:
         if named is not None:
             return apply_expr(ctx, named)
     expected = ctx.target if isinstance(term, NEEDS_EXPECTED_TYPE) else None
-    elaborated = elab_term(ctx.session, ctx.lctx, term, expected, holes="natural", ensure=False)
-    return apply_expr(ctx, elaborated.term, elaborated.goals)
+    # The goal tells what `by` blocks and instances are to prove (`evalApplyLikeTactic` of Lean's ElabTerm.lean).
+    postponed = Postponed(ctx.session, ctx.lctx, term, expected)
+    goals = apply_expr(ctx, postponed.term, postponed.goals)
+    goals += postponed.finish().goals
+    # A block may have been told by the goal what it is to prove, and so be there twice or be done.
+    return [goal for goal in dict.fromkeys(goals) if not ctx.mctx.is_assigned(goal)]
 
 
 def _resolve(ctx: TacticContext, term: Ident) -> Expr | None:

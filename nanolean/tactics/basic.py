@@ -63,7 +63,12 @@ def intro_tactic(ctx: TacticContext, stx: IntroStx) -> None:
       intro ⟨hp, hq⟩
     ```
 
-    Not here: `intro | .inl h => ..`; use `rintro`.
+    ```lean
+    example (p q : Prop) : p ∨ q → q ∨ p := by
+      intro
+      | .inl hp => exact Or.inr hp
+      | .inr hq => exact Or.inl hq
+    ```
     """
     goal = ctx.main
     for name in stx.names or ("_",):
@@ -109,6 +114,13 @@ def exact_tactic(ctx: TacticContext, stx: ExactStx) -> None:
     ```
 
     Not here: `exact?`.
+
+    `infer_instance`: close the goal by an instance, `exact inferInstance`.
+
+    ```lean
+    example (n : Nat) : Decidable (n < 3) := by
+      infer_instance
+    ```
     """
     ctx.close(elab_term(ctx.session, ctx.lctx, stx.term, ctx.target, recover=True).term)
 

@@ -1,6 +1,18 @@
 """Tactics that finish a goal or build it from constructors: `rfl assumption decide contradiction constructor ..`."""
 
-from nanolean.kernel.expr import App, Const, Expr, FVar, MVar, Pi, get_app_fn_args, instantiate, mk_app, subterms
+from nanolean.kernel.expr import (
+    App,
+    Const,
+    Expr,
+    FVar,
+    MVar,
+    Pi,
+    collect_fvars,
+    get_app_fn_args,
+    instantiate,
+    mk_app,
+    subterms,
+)
 from nanolean.kernel.level import ONE, ZERO
 from nanolean.meta.instances import decidable_instance
 from nanolean.meta.lctx import LocalDecl
@@ -30,7 +42,7 @@ from nanolean.tactics.constructors import BOOL, BOOL_FALSE, BOOL_TRUE, constant_
 from nanolean.tactics.core import TacticContext, hyps_and_goal, tactic
 from nanolean.tactics.eliminate import inductive_type
 from nanolean.tactics.eq_proof import match_eq, mk_eq, mk_eq_refl
-from nanolean.tactics.goals import new_goal, replace_hyp
+from nanolean.tactics.goals import new_goal, replace_hyp, revert
 
 CASES_TRIED = 2
 """How many cases of empty types `contradiction` looks into (`searchFuel` of Lean's Meta/Tactic/Contradiction.lean)."""
@@ -85,8 +97,10 @@ def decide_tactic(ctx: TacticContext, stx: DecideStx) -> None:
     ```
 
     Differs from Lean: the forms above are built in, where Lean asks type classes; above the threshold Lean unfolds
-    powers until it is out of recursion depth. No options such as `+revert`.
+    powers until it is out of recursion depth. `+kernel` has no bound here; of its other options `+revert` is known.
     """
+    if stx.revert:
+        _revert_relevant(ctx)
     target = ctx.target
     if target.has_mvar:
         raise ctx.with_goal(
@@ -101,7 +115,7 @@ def decide_tactic(ctx: TacticContext, stx: DecideStx) -> None:
     instance = decidable_instance(ctx.mctx, target)
     if instance is None:
         raise TacticError(f"failed to synthesize\n  {ctx.show(App(Const('Decidable'), target))}")
-    if too_deep(ctx.mctx, instance):
+    if not stx.kernel and too_deep(ctx.mctx, instance):
         raise TacticError(
             "maximum recursion depth has been reached\nuse `set_option maxRecDepth <num>` to increase limit\n"
             "use `set_option diagnostics true` to get diagnostic information"
@@ -116,6 +130,22 @@ def decide_tactic(ctx: TacticContext, stx: DecideStx) -> None:
         raise TacticError(f"Tactic `decide` proved that the proposition\n  {ctx.show(target)}\nis false")
     # The proof is `rfl : decide p = true`: nothing of this evaluation is trusted, the kernel does it again.
     ctx.close(mk_app(Const("of_decide_eq_true"), target, instance, mk_eq_refl(ONE, BOOL, BOOL_TRUE)))
+
+
+def _revert_relevant(ctx: TacticContext) -> None:
+    """Move what the goal speaks of back into it, with the hypotheses that speak of the same."""
+    # `MVarId.cleanup` of Lean, and then everything that is left is reverted.
+    mctx = ctx.mctx
+    used = set(collect_fvars(ctx.target))
+    before = -1
+    while len(used) != before:
+        before = len(used)
+        for decl in ctx.lctx:
+            mentioned = collect_fvars(ctx.type_of(decl)).keys()
+            if decl.fvar_id in used or (mctx.is_prop(ctx.type_of(decl)) and mentioned & used):
+                used |= {decl.fvar_id, *mentioned}
+    _, goal = revert(mctx, ctx.main, used)
+    ctx.replace_main([goal])
 
 
 def decide_refutation(ctx: TacticContext, prop: Expr) -> Expr | None:

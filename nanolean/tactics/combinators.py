@@ -13,6 +13,7 @@ from nanolean.syntax import (
     BraceStx,
     BulletStx,
     CaseStx,
+    ClassicalStx,
     DoneStx,
     FailIfSuccessStx,
     FirstStx,
@@ -103,6 +104,24 @@ def brace_tactic(ctx: TacticContext, stx: BraceStx) -> None:
     ```
     """
     close_main_with(ctx, stx.tactics, (stx.end - 1, stx.end))
+
+
+@tactic(ClassicalStx)
+def classical_tactic(ctx: TacticContext, stx: ClassicalStx) -> None:
+    """`classical`: every proposition is decidable for the rest of the block, as where `Classical` is open.
+
+    ```lean
+    example (p : Nat → Prop) : ∃ f : Nat → Nat, ∀ n, p n → f n = 1 := by
+      classical
+      exact ⟨fun n => if p n then 1 else 0, fun n h => by simp [h]⟩
+    ```
+    """
+    before = ctx.mctx.classical
+    ctx.mctx.classical = before or "last"
+    try:
+        run_seq(ctx, stx.tactics)
+    finally:
+        ctx.mctx.classical = before
 
 
 @tactic(FocusStx)
@@ -252,7 +271,8 @@ def repeat_tactic(ctx: TacticContext, stx: RepeatStx) -> None:
 
 @tactic(CaseStx)
 def case_tactic(ctx: TacticContext, stx: CaseStx) -> None:
-    """`case tag x y => tactics`: close the goal with that tag, with names for its last inaccessible hypotheses.
+    """`case tag x y => tactics`, `case' tag => tactics`: close the goal with that tag, with names for its last
+    inaccessible hypotheses; `case'` may leave goals open.
 
     `_` stands for any tag; several tags with the same proof are separated by `|`.
 
@@ -261,12 +281,22 @@ def case_tactic(ctx: TacticContext, stx: CaseStx) -> None:
       constructor
       case right => exact hq
     ```
+
+    ```lean
+    example (p q : Prop) : p ∧ q := by
+      constructor
+      case' right => skip
+    ```
     """
     for tag, names in stx.tags:
         goal = find_case(ctx, tag)
         rest = [other for other in ctx.goals if other != goal]
         ctx.goals = [rename_inaccessible(ctx, goal, list(names)), *rest]
-        close_main_with(ctx, stx.tactics)
+        if stx.closes:
+            close_main_with(ctx, stx.tactics)
+            continue
+        with ctx.focus():
+            run_seq(ctx, stx.tactics)
 
 
 def find_case(ctx: TacticContext, tag: str) -> str:

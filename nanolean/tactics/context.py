@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from nanolean.elab.api import elab_term, elab_type
+from nanolean.elab.operators import Done
 from nanolean.kernel.declaration import CtorInfo
 from nanolean.kernel.expr import App, Expr, FVar, MVar, Pi, arrow, get_app_fn, instantiate, mk_app
 from nanolean.meta.generalize import kabstract
@@ -12,19 +13,22 @@ from nanolean.syntax import (
     ClearStx,
     GeneralizeStx,
     HavePatternStx,
+    IntroMatchStx,
     IntroPatternsStx,
     LetStx,
     Location,
+    Match,
     PatName,
     PatTuple,
     PatTyped,
     RcasesPattern,
+    RefineStx,
     RenameStx,
     RintroStx,
     SufficesStx,
     Term,
 )
-from nanolean.tactics.basic import stated_type, tag_definition_goals
+from nanolean.tactics.basic import refine_tactic, stated_type, tag_definition_goals
 from nanolean.tactics.cases_core import cases_local
 from nanolean.tactics.core import TacticContext, tactic
 from nanolean.tactics.eliminate import inductive_type
@@ -209,6 +213,18 @@ def intro_patterns_tactic(ctx: TacticContext, stx: IntroPatternsStx) -> None:
             ctx.replace_main([match_local(ctx, goal, fvar_id, pattern)])
 
 
+@tactic(IntroMatchStx)
+def intro_match_tactic(ctx: TacticContext, stx: IntroMatchStx) -> None:
+    """Introduce as many variables as the alternatives have patterns, and match on them."""
+    goal, ids = ctx.main, []
+    for _ in stx.alts[0].patterns:
+        fvar_id, goal = intro(ctx.mctx, goal, inaccessible("x"))
+        ids.append(fvar_id)
+    ctx.replace_main([goal])
+    targets = tuple((None, Done(FVar(fvar_id), pos=stx.pos, end=stx.end)) for fvar_id in ids)
+    refine_tactic(ctx, RefineStx(Match(targets, stx.alts, pos=stx.pos, end=stx.end), pos=stx.pos, end=stx.end))
+
+
 def _intro_typed(ctx: TacticContext, name: str, type_stx: Term) -> None:
     """`intro (x : T)`: the binder's type is restated as `T`."""
     mctx = ctx.mctx
@@ -229,9 +245,23 @@ def _intro_typed(ctx: TacticContext, name: str, type_stx: Term) -> None:
 def match_local(ctx: TacticContext, goal: str, fvar_id: str, pattern: RcasesPattern) -> str:
     """Take a local apart as `match` with one alternative does; answers the goal, which keeps its tag."""
     tag = goal_tag(ctx.mctx, goal)
-    goal = _match(ctx, goal, fvar_id, pattern)
+    if _substitutes(pattern):
+        # `rcases` substitutes where `match` unifies the sides of the equation.
+        goals = destruct(ctx, goal, [(fvar_id, pattern)])
+        if len(goals) != 1:
+            raise TacticError("a pattern that cannot be is not supported here; use `rcases`")
+        (goal,) = goals
+    else:
+        goal = _match(ctx, goal, fvar_id, pattern)
     set_tag(ctx.mctx, goal, tag)
     return goal
+
+
+def _substitutes(pattern: RcasesPattern) -> bool:
+    """Whether `rfl` is in a pattern."""
+    if isinstance(pattern, PatTuple):
+        return any(_substitutes(item) for item in pattern.items)
+    return isinstance(pattern, PatName) and pattern.name == "rfl"
 
 
 def _match(ctx: TacticContext, goal: str, fvar_id: str, pattern: RcasesPattern) -> str:

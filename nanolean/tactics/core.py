@@ -177,7 +177,8 @@ def run_tactic_node(ctx: TacticContext, node: Tactic) -> None:
         name = type(node).__name__.removesuffix("Stx").lower()
         raise TacticError(f"tactic '{name}' is not available in NanoLean", node.pos, node.end)
     try:
-        if ctx.session.watch is None:
+        # What has no width stands in no text.
+        if ctx.session.watch is None or node.pos == node.end:
             fn(ctx, node)
         else:
             ctx.session.watch(ctx, node, partial(fn, ctx, node))

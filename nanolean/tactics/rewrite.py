@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import NamedTuple
 
-from nanolean.elab.api import elab_term
+from nanolean.elab.api import Postponed
 from nanolean.elab.names import constant_name
 from nanolean.kernel.declaration import CtorInfo, DefInfo, RecInfo
 from nanolean.kernel.expr import (
@@ -63,11 +63,11 @@ def rw_tactic(ctx: TacticContext, stx: RwStx) -> None:
     """`rw [e, ← f]`, `rwa [e]`, `rewrite [e]`: rewrite with equations and equivalences, in order, `←` from right to
     left.
 
-    The first place that fits fixes the arguments; every instance of that is replaced. Premises become goals. `at h`
-    rewrites a hypothesis, `at h ⊢` the goal too, `at *` wherever it applies; `(occs := .pos [2])` only the second
-    instance, `.neg [1]` all but the first; a defined name stands for its equations. `rw` tries `rfl` at the end,
-    `rwa` then `assumption`, `rewrite` neither. Nothing under `∀`, `∃` or `fun` that mentions their variable is
-    rewritten; `simp only` does that.
+    The first place that fits fixes the arguments; every instance of that is replaced. Premises become goals, and a
+    `by` in a term runs once the place is found: `rw [h _ (by omega)]`. `at h` rewrites a hypothesis, `at h ⊢` the goal
+    too, `at *` wherever it applies; `(occs := .pos [2])` only the second instance, `.neg [1]` all but the first; a
+    defined name stands for its equations. `rw` tries `rfl` at the end, `rwa` then `assumption`, `rewrite` neither.
+    Nothing under `∀`, `∃` or `fun` that mentions their variable is rewritten; `simp only` does that.
 
     ```lean
     example (a b : Nat) (h : a = b) (h1 : b = 3) : a = 3 := by
@@ -134,17 +134,19 @@ def _rewrite_hyp(ctx: TacticContext, rule: RwRule, fvar_id: str, only: Occurrenc
 
 def rewrite_with(ctx: TacticContext, e: Expr, rule: RwRule, only: Occurrences | None = None) -> Rewritten:
     """Rewrite a term of the main goal by one rule."""
-    elaborated = elab_term(ctx.session, ctx.lctx, rule.term, None, holes="natural")
+    mctx = ctx.mctx
+    postponed = Postponed(ctx.session, ctx.lctx, rule.term)
     if isinstance(rule.term, Ident):
-        name = definition_name(ctx.mctx, elaborated.term)
+        name = definition_name(mctx, postponed.term)
         if name is not None:
             return _rewrite_by_definition(ctx, e, name, rule.symm, only)
-    equation = as_equation(ctx, elaborated.term, rule.symm)
-    result = rewrite(ctx, e, equation, only)
-    others = [*elaborated.goals, *(collect_mvars(ctx.mctx.instantiate(elaborated.term)))]
-    goals = [*result.goals]
-    goals += [i for i in dict.fromkeys(others) if i not in goals and not ctx.mctx.is_assigned(i)]
-    return Rewritten(result.expr, result.proof, goals)
+    result = rewrite(ctx, e, as_equation(ctx, postponed.term, rule.symm), only)
+    # `withSynthesize` around the whole rewrite in Lean's Elab/Tactic/Rewrite.lean: in `rw [h _ (by omega)]` the place
+    # tells what `_` is, and only then `omega` runs. What it finds is part of the new term and of the proof.
+    elaborated = postponed.finish()
+    others = [*elaborated.goals, *collect_mvars(elaborated.term)]
+    goals = [i for i in dict.fromkeys([*result.goals, *others]) if not mctx.is_assigned(i)]
+    return Rewritten(mctx.instantiate(result.expr), mctx.instantiate(result.proof), goals)
 
 
 # -- rules -------------------------------------------------------------------------------------------------------------

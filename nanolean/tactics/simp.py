@@ -4,34 +4,36 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from nanolean.elab.api import elab_term
+from nanolean.elab.api import Postponed, elab_term
 from nanolean.elab.names import resolve_constant
 from nanolean.elab.session import Note
 from nanolean.kernel.declaration import DefInfo
 from nanolean.kernel.expr import Const, Expr, FVar, Lam, MVar, Pi, abstract, alpha_eq, collect_mvars, mk_app
 from nanolean.kernel.level import ZERO
-from nanolean.meta.lctx import inaccessible
+from nanolean.meta.lctx import LocalContext, inaccessible
 from nanolean.meta.matchers import equation_names
 from nanolean.proof_errors import ElabError, TacticError
 from nanolean.syntax import (
     AcRflStx,
     AssumptionStx,
+    DsimpStx,
     Ident,
     SimpAllStx,
     SimpaStx,
     SimpLemma,
     SimpStx,
     Tactic,
+    TacticSeq,
     Term,
     TraceStx,
 )
 from nanolean.tactics.closing import assumption_tactic
 from nanolean.tactics.constructors import mk_false_elim
 from nanolean.tactics.core import TacticContext, proposition_ids, tactic
-from nanolean.tactics.eq_proof import FALSE, TRUE, Step, match_eq, mk_of_eq_true
-from nanolean.tactics.goals import assert_hyp, replace_hyp, replace_target, try_clear
-from nanolean.tactics.simp_engine import Simplifier
-from nanolean.tactics.simp_procs import DEFAULT_PROCS, Proc, find_proc, reduce_projection
+from nanolean.tactics.eq_proof import FALSE, TRUE, Step, match_eq, mk_of_eq_true, mk_refl
+from nanolean.tactics.goals import assert_hyp, change_target, replace_hyp, replace_target, retype_hyp, try_clear
+from nanolean.tactics.simp_engine import DefinitionalSimplifier, Simplifier
+from nanolean.tactics.simp_procs import DEFAULT_PROCS, Proc, find_proc, reduce_arith, reduce_projection
 from nanolean.tactics.simp_rules import Rule, RuleIndex, make_rules, rules_of_constant, rules_of_equations
 
 TraceRewrite = Callable[[Rule | None, Expr, Expr], None]
@@ -92,6 +94,8 @@ class SimpSet:
     star: bool = False
     stx: Tactic | None = None
     """The call, which traces are about."""
+    disch: TacticSeq | None = None
+    """The tactics that prove conditions of rules."""
 
     def simplifier(self, ctx: TacticContext, extra: Sequence[Rule] = (), without: str | None = None) -> Simplifier:
         """Make a simplifier for the main goal; `without` is a hypothesis that may not be used (on itself)."""
@@ -106,7 +110,31 @@ class SimpSet:
             frozenset(self.erased),
             frozenset(self.unfold),
             simp_trace(ctx, self.stx),
+            partial(_prove, ctx, self.disch) if self.disch is not None else None,
         )
+
+    def definitional(self, ctx: TacticContext) -> DefinitionalSimplifier:
+        """Make a simplifier for the main goal that only takes steps by definition."""
+        procs = [proc for proc in self.procs if proc in (reduce_arith, reduce_projection)]
+        names = frozenset(self.erased), frozenset(self.unfold)
+        return DefinitionalSimplifier(ctx.mctx, ctx.lctx, [RuleIndex(self.own), self.base], procs, *names)
+
+
+def _prove(ctx: TacticContext, tactics: TacticSeq, prop: Expr, lctx: LocalContext) -> Expr | None:
+    """Run the tactics of `simp (disch := ..)` on a condition; None where they do not prove it."""
+    mctx, session = ctx.mctx, ctx.session
+    goal = mctx.fresh_mvar(prop, lctx, "synthetic")
+    watch, session.watch = session.watch, None
+
+    def run() -> None:
+        session.run_block(session, goal.id, tactics, tactics.pos, tactics.end)
+
+    try:
+        proved = ctx.attempt(run)
+    finally:
+        session.watch = watch
+    proof = mctx.instantiate(goal)
+    return proof if proved and not proof.has_mvar else None
 
 
 @dataclass(frozen=True)
@@ -156,6 +184,8 @@ def _add_lemma(ctx: TacticContext, result: SimpSet, lemma: SimpLemma) -> None:
         if decl is not None:
             if lemma.erase:
                 result.erased.add(decl.fvar_id)
+            elif decl.value is not None and not ctx.mctx.is_prop(ctx.type_of(decl)):
+                result.unfold.add(decl.fvar_id)
             else:
                 _add_rules(result, make_rules(decl.fvar_id, decl.fvar, ctx.type_of(decl), (), lemma.symm), lemma)
             return
@@ -264,11 +294,13 @@ def simp_tactic(ctx: TacticContext, stx: SimpStx) -> None:
       simp only [Nat.add_comm, Nat.add_left_comm]
     ```
 
-    Differs from Lean: the simp set is this library's, so Lean may go further, above all on lists. No `+arith`,
-    `simp?`, `↓`.
+    `(disch := t)` proves the conditions of lemmas by the tactic `t`, in place of `simp` itself.
+
+    Differs from Lean: the simp set is this library's, so Lean may go further, above all on lists. No `+arith` and other
+    options, `simp?`, `↓`.
     """
     rules = make_set(ctx, stx.only, stx.lemmas, stx.star)
-    rules.stx = stx
+    rules.stx, rules.disch = stx, stx.disch
     location = stx.location
     if location.wildcard:
         ids, goal_too = proposition_ids(ctx), True
@@ -285,6 +317,64 @@ def simp_tactic(ctx: TacticContext, stx: SimpStx) -> None:
         progress = simp_goal(ctx, rules) or progress
     if not progress:
         raise TacticError(NO_PROGRESS)
+
+
+@tactic(DsimpStx)
+def dsimp_tactic(ctx: TacticContext, stx: DsimpStx) -> None:
+    """`dsimp [f] at l`: `simp` by what holds by definition alone: lemmas proved by `rfl`, definitions, `let`, numbers.
+
+    ```lean
+    def double (n : Nat) : Nat := n + n
+
+    example (n : Nat) : (fun x => double x + 0) n = 2 * n := by
+      dsimp [double]
+    ```
+
+    Differs from Lean: the simp set is this library's, and which lemmas hold by `rfl` too.
+    """
+    rules = make_set(ctx, stx.only, stx.lemmas, star=False)
+    mctx, location = ctx.mctx, stx.location
+    hyps = proposition_ids(ctx)
+    if not location.wildcard:
+        hyps = []
+        for name in location.hyps:
+            hyps.append(ctx.hyp(name).fvar_id)
+    progress = False
+    while hyps:
+        decl = ctx.lctx.by_id[hyps.pop(0)]
+        old = ctx.type_of(decl)
+        new = rules.definitional(ctx).run(old).expr
+        if new is FALSE:
+            ctx.close(mk_false_elim(mctx, ctx.target, decl.fvar))
+            return
+        if not alpha_eq(new, old):
+            goal, moved = retype_hyp(mctx, ctx.main, decl.fvar_id, new)
+            ctx.replace_main([goal])
+            hyps, progress = [moved.get(fvar_id, fvar_id) for fvar_id in hyps], True
+    if location.goal or location.wildcard or not location.hyps:
+        progress = _dsimp_goal(ctx, rules) or progress
+    if not progress:
+        raise TacticError("`dsimp` made no progress")
+
+
+def _dsimp_goal(ctx: TacticContext, rules: SimpSet) -> bool:
+    """Simplify the goal by definition, and close it where it is `True` or an equation of equal sides then."""
+    mctx, old = ctx.mctx, ctx.target
+    new = rules.definitional(ctx).run(old).expr
+    sides = match_eq(new)
+    if new is TRUE:
+        ctx.close(Const("True.intro"))
+        return True
+    if sides is not None:
+        with mctx.with_transparency("reducible"):
+            closes = mctx.is_def_eq(sides[2], sides[3])
+        if closes:
+            ctx.close(mk_refl(mctx, sides[2]))
+            return True
+    if alpha_eq(new, old):
+        return False
+    ctx.replace_main([change_target(mctx, ctx.main, new)])
+    return True
 
 
 def star_rules(ctx: TacticContext) -> list[Rule]:
@@ -438,9 +528,13 @@ def simpa_tactic(ctx: TacticContext, stx: SimpaStx) -> None:
 
 def _use(ctx: TacticContext, rules: SimpSet, term: Term) -> None:
     mctx = ctx.mctx
-    elaborated = elab_term(ctx.session, ctx.lctx, term, None, holes="goals")
-    value, shown = elaborated.term, ctx.show(elaborated.term)
-    proof: Expr = value
+    postponed = Postponed(ctx.session, ctx.lctx, term)
+    value, shown = postponed.term, ctx.show(postponed.term)
+    # In `simpa using h _` the goal tells what `_` is; `simp` itself gives no value to it, as in Lean, where it works
+    # one level deeper.
+    open_ids = [i for i in collect_mvars(value) if mctx.decl(i).kind == "natural"]
+    for mvar_id in open_ids:
+        mctx.set_kind(mvar_id, "synthetic", mctx.decl(mvar_id).user_name)
     if isinstance(value, FVar) and value.id in ctx.lctx:
         fvar_id = value.id
     else:
@@ -448,12 +542,15 @@ def _use(ctx: TacticContext, rules: SimpSet, term: Term) -> None:
         fvar_id, goal = assert_hyp(mctx, ctx.main, inaccessible("h"), type_, value)
         ctx.replace_main([goal])
     before = [decl.fvar_id for decl in ctx.lctx]
-    if mctx.is_prop(mctx.fvars[fvar_id].type) and simp_hyp(ctx, rules, fvar_id) is None:
-        ctx.goals += elaborated.goals
+    closed = mctx.is_prop(mctx.fvars[fvar_id].type) and simp_hyp(ctx, rules, fvar_id) is None
+    for mvar_id in open_ids:
+        mctx.set_kind(mvar_id, "natural", mctx.decl(mvar_id).user_name)
+    if closed:
+        ctx.goals += postponed.finish("goals").goals
         return
     new = [decl for decl in ctx.lctx if decl.fvar_id not in before]
     # A simplified hypothesis is a new local; unchanged, it is still the old one.
-    proof = new[0].fvar if new else FVar(fvar_id)
+    proof: Expr = new[0].fvar if new else FVar(fvar_id)
     type_, target = mctx.instantiate(mctx.infer_type(proof)), ctx.target
     if not mctx.is_def_eq(target, type_):
         raise TacticError(
@@ -464,4 +561,4 @@ def _use(ctx: TacticContext, rules: SimpSet, term: Term) -> None:
         # The hypothesis became `True` and was cleared; so was the goal.
         raise TacticError("Tactic `simpa` failed: the term simplifies to `True`, which does not prove the goal")
     ctx.close(proof)
-    ctx.goals += elaborated.goals
+    ctx.goals += postponed.finish("goals").goals

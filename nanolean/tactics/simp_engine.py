@@ -5,7 +5,9 @@ and procedures are tried on the term itself, and whatever they make is simplifie
 """
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
+from nanolean.kernel.declaration import ConstantInfo, DefInfo, TheoremInfo
 from nanolean.kernel.expr import (
     PROP,
     App,
@@ -13,8 +15,11 @@ from nanolean.kernel.expr import (
     Expr,
     FVar,
     Lam,
+    Let,
     Pi,
     alpha_eq,
+    collect_fvars,
+    get_app_fn,
     get_app_fn_args,
     instantiate,
     is_arrow,
@@ -35,6 +40,7 @@ from nanolean.tactics.eq_proof import (
     congr_fun,
     implies_congr,
     level_of,
+    match_eq,
     mk_eq_false,
     mk_eq_refl,
     mk_eq_true,
@@ -91,6 +97,7 @@ def _congruence(mctx: MetaContext, lctx: LocalContext, fn: Const, args: list[Exp
 
 MAX_DEPTH = 400
 """How many rewriting steps may follow from one another, and how deep terms may be nested."""
+MAX_CACHED_RULES = 8192
 MAX_DISCHARGE_DEPTH = 2
 """How many conditions of rules may be open inside of each other."""
 LOOP = "Tactic `simp` failed with a nested error:\nmaximum recursion depth has been reached"
@@ -99,7 +106,8 @@ LOOP = "Tactic `simp` failed with a nested error:\nmaximum recursion depth has b
 class Simplifier:
     """One run of the simplifier over one local context.
 
-    `indexes` are searched in order; `erased` names rules to be left out; `unfold` names definitions to be unfolded.
+    `indexes` are searched in order; `erased` names rules to be left out; `unfold` names definitions to be unfolded, and
+    holds the ids of `let` variables whose values are put in.
     """
 
     def __init__(
@@ -111,6 +119,7 @@ class Simplifier:
         erased: frozenset[str] = frozenset(),
         unfold: frozenset[str] = frozenset(),
         trace: Callable[[Rule | None, Expr, Expr], None] | None = None,
+        prove: Callable[[Expr, LocalContext], Expr | None] | None = None,
     ) -> None:
         self.mctx = mctx
         self.lctx = lctx
@@ -119,6 +128,8 @@ class Simplifier:
         self.erased = erased
         self.unfold = unfold
         self.trace = trace
+        self.prove = prove
+        """Proves the conditions of rules, in place of simplifying them to `True`."""
         self.places = {decl.fvar_id: place for place, decl in enumerate(lctx)}
         self.order = TermOrder(lambda fvar_id: self.places.get(fvar_id, -1), mctx.budget.spend)
         self.depth = 0
@@ -165,16 +176,25 @@ class Simplifier:
     # -- the parts of a term -----------------------------------------------------------------------------------------
 
     def _before(self, e: Expr) -> Step | None:
-        """Steps that come before the parts: beta reduction and unfolding."""
+        """Steps that come before the parts: beta reduction, values of `let`, and unfolding."""
         fn, args = get_app_fn_args(e)
         if args and isinstance(fn, Lam):
             return Step(beta(fn, args))
+        if isinstance(fn, Let):  # `Simp.Config.zeta` of Lean
+            return Step(beta(instantiate(fn.body, fn.value), args))
+        if isinstance(fn, FVar) and fn.id in self.unfold:
+            value = self.mctx.fvars[fn.id].value
+            assert value is not None, "only a `let` variable is unfolded"
+            return Step(beta(self.mctx.instantiate(value), args))
         if self.unfold and isinstance(fn, Const) and fn.name in self.unfold:
             new = unfold_by_equation(self.mctx, e)
             return None if new is None else Step(new)
         decided = reduce_match(self.mctx, fn, args)
         if decided is not None:
             return Step(decided)
+        return self._condition(e)
+
+    def _condition(self, e: Expr) -> Step | None:
         return simp_condition(self.mctx, self.lctx, e, self.simp)
 
     def _parts(self, e: Expr) -> Step:
@@ -362,6 +382,9 @@ class Simplifier:
         fn, args = get_app_fn_args(prop)
         if isinstance(fn, Const) and fn.name == "Decidable":
             return decidable_instance(self.mctx, args[0], self.lctx)
+        if self.prove is not None:
+            opened = [self.mctx.fvars[i] for i in self.places if i not in self.lctx and i in collect_fvars(prop)]
+            return self.prove(prop, self.lctx.add(*opened))
         # `maxDischargeDepth` of Lean is 2 as well.
         if self.discharging >= MAX_DISCHARGE_DEPTH or not self.mctx.is_prop(prop):
             return None
@@ -383,3 +406,57 @@ class Simplifier:
                 proof = mk_app(Const("Iff.symm"), rhs, e, proof)
             return mk_propext(e, rhs, proof)
         return mk_symm(self.mctx, rhs, e, proof) if rule.symm else proof
+
+
+@lru_cache(maxsize=MAX_CACHED_RULES)
+def by_definition(info: ConstantInfo) -> bool:
+    """Return whether a theorem is proved by `rfl`."""
+    if not isinstance(info, TheoremInfo | DefInfo):
+        return False
+    proof, type_ = info.value, info.type
+    while isinstance(proof, Lam) and isinstance(type_, Pi):
+        proof, type_ = proof.body, type_.body
+    head = get_app_fn(proof)
+    return match_eq(type_) is not None and isinstance(head, Const) and head.name in ("rfl", "Eq.refl")
+
+
+class DefinitionalSimplifier(Simplifier):
+    """`dsimp`: only steps by definition, which may be in any place but proofs and instances."""
+
+    def _condition(self, e: Expr) -> Step | None:
+        return None
+
+    def _parts(self, e: Expr) -> Step:
+        if not isinstance(e, Lam | Pi):
+            return self._app(e) if isinstance(e, App) else Step(e)
+        type_ = self.simp(e.type).expr
+        local, body = self._open(type(e)(e.name, type_, e.body, e.info))
+        fn = self._abstract(e, local, self.simp(body).expr)
+        return Step(type(e)(e.name, type_, fn.body, e.info))
+
+    def _argument(self, arg: Expr) -> Step:
+        return self.simp(arg)
+
+    def _rewritable(self, fn: Expr, args: list[Expr]) -> list[bool]:
+        type_ = self.mctx.infer_type(fn)
+        rewritable = []
+        for arg in args:
+            type_ = self.mctx.whnf_pi(type_, "default")
+            assert isinstance(type_, Pi)
+            # What depends on the argument keeps its type: the new one is the same by definition.
+            rewritable.append(type_.info != "inst" and not self.mctx.is_proof(arg))
+            type_ = instantiate(type_.body, arg)
+        return rewritable
+
+    def _discharge(self, prop: Expr) -> Expr | None:
+        fn, args = get_app_fn_args(prop)
+        is_instance = isinstance(fn, Const) and fn.name == "Decidable"
+        return decidable_instance(self.mctx, args[0], self.lctx) if is_instance else None
+
+    def _apply(self, rule: Rule, e: Expr) -> Step | None:
+        head = get_app_fn(rule.proof)
+        info = self.mctx.env.get(head.name) if isinstance(head, Const) else None
+        if rule.kind != "eq" or info is None or not by_definition(info):
+            return None
+        step = super()._apply(rule, e)
+        return step and Step(step.expr)

@@ -39,7 +39,8 @@ def test_inputs_reach_every_part_of_the_prover(fuzzer):
 
 def test_an_input_can_be_run_again_by_its_number():
     one, two = Fuzzer(seed=3, corpus=corpus()), Fuzzer(seed=3, corpus=corpus())
-    one.run(0, 60)
+    # The slowest are on record: of so few inputs some are those that both have run, whatever takes how long.
+    one.run(48, 12)
     two.run(50, 10)
     texts = {number: text for _, number, text in one.report.slowest}
     again = {number: text for _, number, text in two.report.slowest}

@@ -19,6 +19,7 @@ PROVED = {
     "collecting": "(x y : Nat) : 2 * (x + 3 * y) + x * 4 = 6 * y + 6 * x",
     "succ": "(x y : Nat) (h : Nat.succ x ≤ y) : x < y",
     "greater": "(x y : Nat) (h : x > y) : x ≥ y + 1",
+    "let in a fact": "(a : Nat) (h : let m := a + 1; m = 3) : a = 2",
     "zero is the least": "(x : Nat) : 0 ≤ x",
     "large numbers": "(x y : Nat) (h : 10000000000000000 * x < 10000000000000000 * y + 1) : x ≤ y",
     "closed arithmetic": "(x : Nat) (h : x < 2 ^ 5 - 3 * 4) : x < 20",
@@ -227,3 +228,10 @@ def test_solve_spends_the_budget_of_its_context():
 def test_linear_facts_are_recognized(prop, linear):
     mctx, facts = hypotheses(start(f"(x y : Nat) (p : Prop) (h : {prop}) : False"))
     assert is_linear_fact(mctx, facts[-1][0]) is linear
+
+
+def test_a_let_variable_is_its_value() -> None:
+    assert proves("(a : Nat) : let m := a + 1; let n := m / 2; a < 2 * n + 1", "intro m n", "omega")
+    assert proves("(a : Nat) (h : a ≤ 3) : a + 1 ≤ 4", "let b := a + 1", "show b ≤ 4", "omega")
+    # Lean does not look into a `let` that is part of a number either.
+    assert "omega could not prove the goal" in refusal("(a : Nat) (h : (let m := a + 1; m) = 3) : a = 2", "omega")

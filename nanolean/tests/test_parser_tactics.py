@@ -396,7 +396,6 @@ def test_errors_say_what_was_expected(text: str, message: str) -> None:
         "exact? x",
         "simp?",
         "simp_arith",
-        "intro ⟨a, rfl⟩",
         "if p then rfl else rfl",
         "intro (a | b)",
         "have ⟨a, -⟩ := h",

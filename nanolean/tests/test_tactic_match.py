@@ -45,7 +45,3 @@ def test_fields_of_a_pattern_have_their_plain_types() -> None:
     assert goals("(a b : Nat) (h : ∃ x, x = a) : b = a", "match h with\n| ⟨x, k⟩ => ?_") == [
         "a b : Nat\nh : ∃ x, x = a\nx : Nat\nk : x = a\n⊢ b = a"
     ]
-
-
-def test_the_pattern_rfl_is_refused() -> None:
-    assert "the pattern `rfl`" in refusal("(a b : Nat) (h : a = b) : b = a", "match h with\n| rfl => rfl")

@@ -228,3 +228,57 @@ def test_a_definition_with_a_test_takes_an_equation_for_it() -> None:
     assert targets("(n : Nat) : half n = 7", "simp only [half, beq_iff_eq]", base=base) == [
         "(if n % 2 = 0 then n / 2 else 0) = 7"
     ]
+
+
+@each(
+    ("statement", "tactic"),
+    [
+        ("(a : Nat) : (let x := a; x + 0) = a", "simp"),
+        ("(a : Nat) : (let x := a; let y := x; y) = a", "simp only"),
+        ("(a : Nat) : let m := a + 1; m = a + 1", "simp"),
+        ("(a : Nat) (h : (let x := a; x + 0) = 3) : a = 3", "(simp at h; exact h)"),
+        ("(a : Nat) (h : (let x := a; x) = 3) : a = 3", "(simp only at h; exact h)"),
+        ("(a : Nat) (h : (let x := a; x + 0) = 3) : a = 3", "simp_all"),
+        ("(P : Nat → Prop) (h : ∀ x, P x) : ∀ x, P (let y := x; y + 0)", "(simp; exact h)"),
+        ("(a b : Nat) : (let f := fun x : Nat => x + b; f) a = a + b", "simp"),
+        ("(a : Nat) (h : a ≠ 2) : step a = a + 1", "simp [step, h]"),
+        ("(a : Nat) (h : a ≠ 2) : step a = a + 1", "(unfold step; simp only [Nat.reduceEqDiff, h])"),
+    ],
+)
+def test_simp_puts_in_what_let_names(statement: str, tactic: str) -> None:
+    base = with_commands("def step (n : Nat) : Nat := let m := n + 1; if m = 3 then 0 else m")
+    assert proves(statement, tactic, base=base)
+
+
+def test_a_let_variable_of_the_context_is_put_in_where_it_is_named() -> None:
+    assert targets("(a : Nat) (P : Nat → Prop) : let x := a; P (x + 0)", "intro x", "simp") == ["P x"]
+    assert targets("(a : Nat) (P : Nat → Prop) : let x := a; P (x + 0)", "intro x", "simp [x]") == ["P a"]
+
+
+@each(
+    ("statement", "steps"),
+    [
+        ("(a : Nat) : (let x := a; x) = a", ["dsimp only"]),
+        ("(a : Nat) (h : (let x := a; x + 0) = 3) : a = 3", ["dsimp at h", "exact h"]),
+        ("(n : Nat) : (fun x => double x + 0) n = 2 * n", ["dsimp [double]", "omega"]),
+        ("(p : Nat × Nat) : (p.1, p.2).1 = p.1", ["dsimp"]),
+        ("(f : Nat → Nat) (h : ∀ x, f (x + 0) = 2 + 3) : ∀ y, f y = 5", ["dsimp at h ⊢", "exact h"]),
+        ("(h : (fun p : Prop => p) False) : 1 = 2", ["dsimp only at h"]),
+        ("(a b c : Nat) (h : (fun x => x + 1) a = b) (k : (fun x => x) c = b) : b = c", ["dsimp only at *", "omega"]),
+        # Where types depend on what changes `simp` cannot go, for want of an equation between the terms.
+        ("(P : Nat → Type) (a : Nat) (x : P (a + 0)) (Q : ∀ n, P n → Prop) (h : Q (a + 0) x) : Q a x",
+         ["dsimp at h", "exact h"]),
+    ],
+)  # fmt: skip
+def test_dsimp_takes_steps_by_definition(statement: str, steps: list[str]) -> None:
+    assert proves(statement, *steps, base=with_commands("def double (n : Nat) : Nat := n + n"))
+
+
+def test_dsimp_leaves_what_a_proof_is_needed_for() -> None:
+    message = "`dsimp` made no progress"
+    assert refusal("(a b : Nat) : 0 + a = b", "dsimp") == message
+    assert refusal("(a b : Nat) (h : a = b) : a = b", "dsimp [h]") == message
+    assert refusal("(a b : Nat) (h : a + b = b) : a = 0", "dsimp at h") == message
+    # Neither does it use what is proved by more than `rfl`, though it may be true by computing.
+    base = with_commands("theorem two (n : Nat) : n * 2 = n + n := by omega")
+    assert refusal("(a b : Nat) : a * 2 = b", "dsimp only [two]", base=base) == message

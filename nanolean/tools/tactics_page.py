@@ -47,10 +47,10 @@ CHAPTERS = {
     "Building a proof": "constructor and_intros left right exists exfalso contradiction nomatch nofun trivial decide",
     "Taking hypotheses apart": "cases induction rcases obtain by_cases if match injection injections subst "
     "subst_vars split",
-    "Equations and rewriting": "rfl symm rw simp simpa simp_all unfold ac_rfl calc conv congr funext ext",
-    "Finishers": "omega grind",
-    "Structure": "· { ( <;> case next all_goals any_goals focus first solve try repeat repeat' iterate rotate_left "
-    "rotate_right fail_if_success skip trace done sorry",
+    "Equations and rewriting": "rfl symm rw simp dsimp simpa simp_all unfold ac_rfl calc conv congr funext ext",
+    "Finishers": "omega grind infer_instance",
+    "Structure": "· { ( <;> case next all_goals any_goals focus classical first solve try repeat repeat' iterate "
+    "rotate_left rotate_right fail_if_success skip trace done sorry",
 }
 """The entries of each chapter in their order, by the first name of each."""
 

@@ -162,7 +162,7 @@ def test_a_collection_says_how_far_it_is_at_least_every_20_seconds(monkeypatch, 
         source=source,
         pool=SimpleNamespace(set_source=lambda _: None, wait=wait),
         _config=SimpleNamespace(rl=SimpleNamespace(collect_transitions=100)),
-        _learner=SimpleNamespace(state=SimpleNamespace(step=2)),
+        learner=SimpleNamespace(state=SimpleNamespace(step=2)),
         _dist=ALONE,
     )
     with caplog.at_level(logging.INFO):

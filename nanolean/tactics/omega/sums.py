@@ -126,6 +126,11 @@ class Atoms:
         value = ground_value(self.mctx, term)
         if value is not None:
             return Sum(term, "number", {0: value}, value)
+        if isinstance(term, FVar):
+            # A `let` variable is its value, as in `asLinearCombo` of Lean; the kernel sees that as well.
+            bound = self.mctx.fvars[term.id].value
+            if bound is not None:
+                return self.read(self.mctx.instantiate(bound))
         fn, args = get_app_fn_args(term)
         name = const_name(fn)
         if name == "Nat.succ" and len(args) == 1:
