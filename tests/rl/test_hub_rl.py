@@ -130,7 +130,7 @@ def test_a_run_collects_trains_evaluates_and_leaves_folders_that_peft_loads(mode
     assert [record["step"] for record in records] == [1, 2, 3] and records[-1]["theorems_proven"] > 0
     assert all(record["value_loss"] > 0 for record in records)
     best = read_json(path / "best.json")
-    assert best["checkpoint"] == f"checkpoint-{best['step']}" and checkpoint_steps(path) == sorted({best["step"], 3})
+    assert best["checkpoint"] == f"checkpoint-{best['step']}" and {best["step"], 3} <= set(checkpoint_steps(path))
     assert checkpoint_spec(path, 3) == f"hf:{path / 'checkpoint-3'}"
     base = transformers.AutoModelForCausalLM.from_pretrained(model)
     adapted = peft.PeftModel.from_pretrained(base, path / "checkpoint-3")

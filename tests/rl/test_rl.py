@@ -18,7 +18,7 @@ from nanoproof.model.checkpoint import load_model
 from nanoproof.model.checkpoint_files import finished_steps
 from nanoproof.prover.attempt_log import AttemptLog, logged_attempts
 from nanoproof.rl import __main__ as rl
-from nanoproof.rl import collection
+from nanoproof.rl import collection, evaluations
 from nanoproof.rl.learner import Learner, Roles
 from nanoproof.training import step
 from nanoproof.training import step as not_finite
@@ -83,9 +83,17 @@ def test_benchmarks_are_evaluated_at_the_start_on_the_way_and_in_the_end(run_pat
 
 def test_the_best_checkpoint_is_known_and_kept(run_path):
     best = read_json(run_path / "best.json")
-    assert best["step"] == 0 and best["solved"] == 8 and best["benchmarks"]["twin"] == {"solved": 4, "total": 4}
-    assert finished_steps(run_path) == [0, 4]
+    assert best["step"] == 4 and best["solved"] == 8 and best["benchmarks"]["twin"] == {"solved": 4, "total": 4}
     assert (run_path / best["checkpoint"]).exists()
+
+
+def test_a_checkpoint_that_solved_more_than_later_ones_is_kept_beside_the_newest(model, tmp_path, monkeypatch):
+    real, solved = evaluations.evaluate, iter([3, 1, 2])
+    monkeypatch.setattr(evaluations, "evaluate", lambda *args: {**real(*args), "solved": next(solved)})
+    path = tmp_path / "rl"
+    options = {"eval_start": True, "eval_every": "1steps", "save_every": "1steps", "keep_checkpoints": 1}
+    assert rl.main(words(model, path, num_steps=2, **options)) == 0
+    assert read_json(path / "best.json")["step"] == 0 and finished_steps(path) == [0, 2]
 
 
 def test_a_run_that_came_to_its_end_says_so_until_it_goes_on(model, run_path):
@@ -305,7 +313,7 @@ def test_the_best_checkpoint_is_chosen_anew_where_the_evaluation_changed(model, 
     path = tmp_path / "rl"
     assert rl.main(words(model, path, num_steps=1, eval_start=True, keep_checkpoints=1)) == 0
     first = read_json(path / "best.json")
-    assert (first["step"], first["solved"]) == (0, 4)
+    assert (first["step"], first["solved"]) == (1, 4)  # as many as at the start, and later
     assert rl.main(["--resume-from", str(path), "--num-steps", "2", "--max-eval-theorems", "3"]) == 0
     best = read_json(path / "best.json")
     assert (best["step"], best["solved"]) == (2, 3) and best["of"] != first["of"]
