@@ -1,5 +1,7 @@
 #!/usr/bin/env bash
 # Set-up, then lint, types and tests. `--setup-only` stops after the set-up. Other arguments go to pytest.
+# Without any, the tests run that each change is to pass: all but those marked `nightly`, which take as long again and
+# reach no line of the code that the others do not. NANOPROOF_NIGHTLY=1 runs all, with more random draws and other ones.
 # What the numeric tests say on another processor (one without AVX-512, one without vector instructions):
 #   ATEN_CPU_CAPABILITY=avx2 bash runs/test.sh tests/model tests/inference tests/training tests/policy     and with =default
 set -euo pipefail
@@ -12,6 +14,7 @@ if [ "${1:-}" = "--setup-only" ]; then
     echo "set up; next: bash runs/quickstart.sh (a prover in a quarter of an hour), or source .venv/bin/activate && python -m nanoproof.doctor"
     exit 0
 fi
+[ $# -gt 0 ] || [ -n "${NANOPROOF_NIGHTLY:-}" ] || set -- -m "not nightly"
 source .venv/bin/activate
 NANOPROOF_TEST_HOME="$(mktemp -d)"
 trap 'rm -rf "$NANOPROOF_TEST_HOME"' EXIT

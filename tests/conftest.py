@@ -38,10 +38,6 @@ settings.register_profile(
 settings.load_profile("any machine")
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "slow: its file takes long, and is begun first")
-
-
 def pytest_collection() -> None:
     gc.disable()  # nothing of ten thousand tests becomes garbage while they are collected
 

@@ -133,6 +133,7 @@ def runner(tmp_path: Path, empty_home: Path) -> Runner:
     return Runner(tmp_path)
 
 
+@pytest.mark.nightly
 def test_only_the_files_of_the_change_are_tried_and_what_is_left_is_no_failure(runner: Runner) -> None:
     base = runner.commit(Old=SWAP, Gone=SWAP)
     (runner.workspace / "Gone.lean").unlink()
@@ -158,6 +159,7 @@ def test_a_forged_log_from_the_cache_proves_nothing(runner: Runner) -> None:
     assert runner.patch == ""
 
 
+@pytest.mark.nightly
 def test_with_its_own_lean_the_project_is_built_before_and_with_the_proofs(runner: Runner) -> None:
     """The REPL that "Lake builds" is NanoLean's, which speaks the same protocol."""
     (runner.workspace / "lean-toolchain").write_text("leanprover/lean4:v4.27.0\n")

@@ -71,6 +71,7 @@ def checked(code, stderr, before, home):
     return lines[0]
 
 
+@pytest.mark.nightly
 def test_a_command_ends_as_it_does_in_this_process(tmp_path):
     environment = {**os.environ, "NANOPROOF_HOME": str(tmp_path)}
     words = [sys.executable, "-m", "nanoproof.monitor", "--run-dir", "nowhere"]

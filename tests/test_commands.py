@@ -267,6 +267,7 @@ print(json.dumps(failed))
 """
 
 
+@pytest.mark.nightly
 def test_scripts_run_by_their_paths_from_any_directory(tmp_path: Path) -> None:
     """All in one process, each with the `sys.path` that `python PATH` gives it."""
     files = [*sorted((ROOT / "scripts").glob("*.py")), ROOT / "tests" / "test_cli.py"]
@@ -398,6 +399,7 @@ print(json.dumps(ended))
 """
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("empty_home")
 def test_without_torch_commands_parse_what_needs_no_network_works_and_the_rest_says_in_one_line_what_is_missing(
     tmp_path: Path,

@@ -72,6 +72,7 @@ def test_it_is_resumed(home: Path) -> None:
     assert args["num_steps"] == 3 and args["datasets"] == ["exercises.lean"] and args["negative_fraction"] == 0.2
 
 
+@pytest.mark.nightly
 def test_its_checkpoints_are_evaluated(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--datasets", "exam.lean", "--num-simulations", "12", "--lean-processes", "2", "--device-type", "cpu"]
     words += ["--search-finishers", "none", "--step-tactics", "0"]  # as in the evaluations that there are
@@ -86,6 +87,7 @@ def test_its_checkpoints_are_evaluated(home: Path, capsys: pytest.CaptureFixture
     assert (summary["model"]["step"], summary["solved"], summary["total"]) == (2, 1, 1)
 
 
+@pytest.mark.nightly
 def test_its_evaluations_are_compared_and_their_proofs_checked_again(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -244,6 +244,7 @@ def test_other_options_do_not_mix_with_what_is_there(tmp_path: Path) -> None:
         small_runs.keep_settings(tmp_path / "settings.json", minif2f.shown_options(changed))
 
 
+@pytest.mark.nightly
 def test_a_server_that_cannot_start_is_named_with_its_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with taken_port() as port:
         monkeypatch.setattr(minif2f, "free_port", lambda: port)
@@ -306,6 +307,7 @@ class InThisProcess(small_runs.Commands):
             raise small_runs.StageFailed(stage, code)
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_all_stages_on_nanolean(
     tmp_path: Path, nanoproof_home: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -159,6 +159,7 @@ def imported_and_run(without: Path) -> Any:
     return json.loads(done.stdout.splitlines()[-1])
 
 
+@pytest.mark.nightly
 def test_without_it_every_module_is_imported_and_every_command_tells_its_options(imported_and_run: Any) -> None:
     assert imported_and_run[0] == {}
 

@@ -269,6 +269,7 @@ def test_a_theorem_without_a_header_of_its_own_is_shown_as_lean_checks_it() -> N
         assert "import Mathlib\n" in prompt(theorem) and "open" not in prompt(theorem)
 
 
+@pytest.mark.nightly
 def test_rows_without_a_header_can_be_read_by_the_embedded_lean(tmp_path: Path) -> None:
     rows = [{"formal_statement": "theorem a : succ 0 = 1 := by\n  sorry", "header": None, "split": "x"}]
     (statement,) = read_statements(write(tmp_path / "rows.json", rows))

@@ -230,6 +230,7 @@ def test_other_options_do_not_mix_with_what_is_there(tmp_path: Path) -> None:
         rl_cpu.prepare_output_dir(tmp_path, rl_cpu.RLCPUOptions(minutes=10.0))
 
 
+@pytest.mark.nightly
 def test_the_report_compares_theorem_by_theorem(tmp_path: Path) -> None:
     points = []
     for seed in (0, 1):

@@ -40,6 +40,7 @@ def record(work: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Recor
     return make
 
 
+@pytest.mark.nightly
 def test_six_steps_of_rl_are_recorded_by_commands_of_a_checkout(work: Path, tmp_path: Path) -> None:
     out = tmp_path / "a.json"
     assert main(["record", "--work", str(work), "--out", str(out), "--only", "reinforcement"]) == 0
@@ -110,6 +111,7 @@ def test_nothing_is_equal_to_nothing_only_by_mistake(record: Record, tmp_path: P
         main(["record", "--work", str(tmp_path), "--out", str(tmp_path / "c.json"), "--only", "finetune"])
 
 
+@pytest.mark.nightly
 def test_a_command_that_fails_is_named_with_its_log(tmp_path: Path) -> None:
     checkout = Checkout(same_results.ROOT, tmp_path / "home")
     with pytest.raises(UserError, match=r"-c 1 / 0 ended with exit code 1; see .*log\.txt"):

@@ -361,6 +361,7 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
     return answer
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("package", IMPORTED_ALONE)
 def test_importing_a_whole_package_leaves_torch_alone(package: str, loaded: dict[str, list[str]]) -> None:
     assert "torch" not in loaded[package]

@@ -133,6 +133,7 @@ def test_its_commands_have_names(wheel: Wheel) -> None:
         assert f"def {function}()" in (wheel.site / f"{module.replace('.', '/')}.py").read_text(), name
 
 
+@pytest.mark.nightly
 def test_its_modules_data_and_page_are_found_in_it(wheel: Wheel, tmp_path: Path, nanoproof_home: str) -> None:
     done = run(wheel, tmp_path, "-c", LOOK)
     assert done.returncode == 0, done.stderr
@@ -150,6 +151,7 @@ def test_its_modules_data_and_page_are_found_in_it(wheel: Wheel, tmp_path: Path,
     }
 
 
+@pytest.mark.nightly
 def test_it_checks_and_proves(wheel: Wheel, tmp_path: Path, nanoproof_home: str) -> None:
     (tmp_path / "mine.lean").write_text("theorem t (p q : Prop) (h : p ∧ q) : q ∧ p := by\n  sorry\n")
     done = run(wheel, tmp_path, "-m", "nanoproof", "prove", "mine.lean", "--policy", "solver-only")

@@ -70,6 +70,7 @@ def one_library(monkeypatch: pytest.MonkeyPatch) -> None:
 # --- writing
 
 
+@pytest.mark.nightly
 def test_the_whole_library_is_in_the_format():
     assert validate(library()).keys() == set(base().env.names()) - {"sorryAx"}
 
@@ -380,6 +381,7 @@ def test_too_much_work_is_declined_and_not_refused():
 # --- commands
 
 
+@pytest.mark.nightly
 def test_the_librarys_own_export_is_written_accepted_and_gives_the_library_again(tmp_path, capsys, monkeypatch):
     verdicts = []
     monkeypatch.setattr(

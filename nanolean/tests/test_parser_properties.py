@@ -25,6 +25,7 @@ junk = st.one_of(
 )
 
 
+@pytest.mark.nightly
 @settings(max_examples=400, deadline=None)
 @given(junk)
 def test_junk_gives_a_syntax_tree_or_a_parse_error(text: str) -> None:
@@ -43,6 +44,7 @@ def test_reading_on_after_mistakes_comes_to_an_end(text: str) -> None:
     assert len(list(iter_commands(text))) <= len(text) + 1
 
 
+@pytest.mark.nightly
 @each(
     "text",
     [

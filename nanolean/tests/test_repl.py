@@ -235,6 +235,7 @@ def test_the_process_speaks_the_protocol():
     assert answers[1] == {"proofStatus": "Completed", "proofState": 1, "goals": []}
 
 
+@pytest.mark.nightly
 def test_checking_files_exits_with_one_on_errors(tmp_path):
     good, bad = tmp_path / "good.lean", tmp_path / "bad.lean"
     good.write_text("theorem t : 1 = 1 := rfl\n")

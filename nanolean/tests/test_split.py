@@ -1,5 +1,7 @@
 """`split`: the goals it makes from `if` and `match`, their tags and hypotheses."""
 
+import pytest
+
 from nanolean.tests.proving import goals, proves, refusal, with_commands
 
 ONE = (
@@ -67,6 +69,7 @@ def test_a_match_in_a_hypothesis() -> None:
     assert second == "case h_2\nx✝ k✝ : Nat\nh : k✝ = 3\n⊢ k✝.succ = 4"
 
 
+@pytest.mark.nightly
 def test_a_match_on_several_terms_with_overlapping_alternatives() -> None:
     base = with_commands(ONE)
     statement = "(x y z : Nat) (hx : x ≠ 1) (hy : y ≠ 1) (hz : z ≠ 1) : one x y z = 0"

@@ -95,6 +95,7 @@ def world(tmp_path, monkeypatch):
         yield World(tmp_path, stack)
 
 
+@pytest.mark.nightly
 def test_a_server_that_dies_costs_its_own_actors_and_no_attempt_and_is_used_again(world):
     world.start(400)
     world.wait(lambda: len(world.kept) >= 4)
@@ -135,6 +136,7 @@ def test_theorems_begun_on_a_rank_that_has_no_server_left_are_done_by_another_ra
     assert len(names) == 12 and any(task.returns for task in taken if task)
 
 
+@pytest.mark.nightly
 def test_a_server_that_stalls_keeps_nobody_waiting_but_its_own_actors(world):
     world.start(24)
     world.wait(lambda: len(world.kept) >= 2)

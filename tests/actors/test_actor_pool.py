@@ -49,6 +49,7 @@ def test_every_theorem_is_tried_once(pool_of):
     assert outcomes(attempts) == ["proven"] * 12
 
 
+@pytest.mark.nightly
 def test_a_thousand_theorems_are_all_tried(pool_of):
     attempts = run(pool_of(*(ScriptedClient() for _ in range(16))), 1000)
     assert len({attempt.theorem.id for attempt in attempts}) == 1000

@@ -159,6 +159,7 @@ def test_servers_run_real_lean_unless_they_say_nanolean(status: dict[str, Any], 
     assert runs_nanolean(status) is expected
 
 
+@pytest.mark.nightly
 def test_a_fleet_of_servers_that_say_nothing_is_one_of_real_lean(start: Start) -> None:
     assert open_fleet(FleetOptions(LeanOptions((start("leantree that proves"),))), ALONE).is_real
     assert not open_fleet(FleetOptions(LeanOptions((start("nanolean"),))), ALONE).is_real

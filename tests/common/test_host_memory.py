@@ -24,6 +24,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before, said)
 """
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="these are settings of glibc")
 @pytest.mark.parametrize("variable", [None, SWITCH, "MALLOC_TRIM_THRESHOLD_"])
 def test_freed_memory_is_kept_unless_the_user_chose_otherwise(variable: str | None) -> None:

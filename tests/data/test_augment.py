@@ -314,6 +314,7 @@ def verdict(item: Replayed, rng: random.Random) -> str:
     return "works" if [goal.split() for goal in left] == [goal.split() for goal in expected] else "leaves other texts"
 
 
+@pytest.mark.nightly
 def test_tricky_tactics_do_the_same_in_nanolean() -> None:
     allow_deep_recursion()
     rng = random.Random(2)

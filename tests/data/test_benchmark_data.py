@@ -15,6 +15,7 @@ SMALL = DataBenchmark(megabytes=0.3, text_megabytes=0.1, repeats=1, steady_megab
 FIELDS = {"name", "ratio", "ours", "baseline", "unit", "hardware", "details"}
 
 
+@pytest.mark.nightly
 def test_both_ways_of_reading_give_the_same_transitions(tmp_path: Path) -> None:
     result = measure_transitions(SMALL, tmp_path)  # it checks them
     assert set(result) == FIELDS
@@ -22,6 +23,7 @@ def test_both_ways_of_reading_give_the_same_transitions(tmp_path: Path) -> None:
     assert not (tmp_path / "steady.jsonl").exists()
 
 
+@pytest.mark.nightly
 def test_both_ways_of_encoding_give_the_same_tokens(tmp_path: Path) -> None:
     result = measure_tokens(SMALL, tmp_path)  # it checks them
     assert set(result) == FIELDS and result["details"]["tokens"] > 20_000
@@ -38,6 +40,7 @@ def test_made_up_leantree_data_follow_from_the_seed_and_all_of_it_is_read(tmp_pa
     assert any(len(node["tactic"]["children"]) == 2 for node in nodes)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("file", "statements"),
     [

@@ -80,6 +80,7 @@ def said(capsys: pytest.CaptureFixture[str], start: str) -> list[str]:
 # -- everything goes well ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.nightly
 def test_everything_is_downloaded_as_published(hub: FakeHub, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_TOKEN", TOKEN)
     assert run("all") == 0
@@ -519,6 +520,7 @@ def test_a_beginning_that_was_damaged_on_disk_is_thrown_away(hub: FakeHub, monke
 # -- the disk ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.nightly
 def test_a_disk_that_becomes_full_leaves_nothing_behind(hub: FakeHub, tmp_path: Path) -> None:
     """In a process of its own, whose files may not become larger than 20 kB."""
     hub.hub[LEAN_WORKBOOK].publish({WORKBOOK_FILE: shapes.workbook(4000)})
@@ -761,6 +763,7 @@ def test_a_second_download_of_a_set_waits_for_the_first(hub: FakeHub, capsys: py
     assert file_path("proofnet", "proofnet.jsonl").exists()
 
 
+@pytest.mark.nightly
 def test_the_command_as_a_user_runs_it(hub: FakeHub) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "nanoproof.data.download", "leantree", "nonsense"],

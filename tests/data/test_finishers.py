@@ -12,6 +12,7 @@ from nanoproof.data import nanolean as data
 from nanoproof.data.transitions.leantree import goal_object
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "statement",
     [

@@ -93,6 +93,7 @@ def reasons(home: Path) -> dict[str, str]:
     return {Path(drop["path"]).name: drop["reason"] for drop in report_of(home)["dropped"]}
 
 
+@pytest.mark.nightly
 def test_what_is_kept_has_its_repository_commit_path_and_licence(home: Path, sources: Path) -> None:
     assert build(sources) == 0
     rows = shard(home, "first")

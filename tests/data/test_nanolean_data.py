@@ -221,6 +221,7 @@ def test_every_statement_has_one_sorry_and_its_id_as_name(made: Path) -> None:
         assert parse_declaration(row["source"]).name == row["id"]
 
 
+@pytest.mark.nightly
 def test_other_processes_make_the_same_bytes(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, held_out: frozenset[str]
 ) -> None:
@@ -250,6 +251,7 @@ runpy.run_module("nanoproof.data.nanolean", run_name="__main__", alter_sys=True)
 """
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("held_out")
 def test_the_command_makes_data_though_its_workers_do_not_import_it(tmp_path: Path) -> None:
     (tmp_path / "cache").symlink_to(home() / "cache")  # the keys that are held out

@@ -195,6 +195,7 @@ def test_the_rows_do_not_depend_on_the_number_of_ranks_nor_of_threads() -> None:
     assert one != global_batches(documents, 1, 12, seed=1)
 
 
+@pytest.mark.nightly
 @settings(deadline=None, max_examples=15)
 @given(
     count=st.integers(36, 120),
@@ -347,6 +348,7 @@ def start_program(what: str) -> subprocess.Popen[str]:
     )
 
 
+@pytest.mark.nightly
 def test_a_trainer_that_dies_of_an_exception_ends() -> None:
     program = start_program("die")
     _, errors = program.communicate(timeout=60)
@@ -354,6 +356,7 @@ def test_a_trainer_that_dies_of_an_exception_ends() -> None:
     assert errors.rstrip().endswith("ValueError: the trainer died")
 
 
+@pytest.mark.nightly
 def test_a_killed_trainer_leaves_no_process_behind() -> None:
     program = start_program("wait")
     assert program.stdout is not None and program.stdout.readline() == "ready\n"

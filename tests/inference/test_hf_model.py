@@ -69,6 +69,7 @@ def test_control_tokens_are_text_where_the_reader_says_so(folder: Path) -> None:
         assert text._encode("x", 4) == model._encode("x", 4)
 
 
+@pytest.mark.nightly
 def test_greedy_texts_are_those_of_generate(folder: Path) -> None:
     model, tokenizer = plain(folder)
     ours = HFModel(str(folder))
@@ -102,6 +103,7 @@ def test_samples_have_the_log_probability_of_a_forward_pass_at_temperature_1(
     ours.close()
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("kind", "keeps_keys"), [("gpt2", True), ("gemma2", True), ("mamba", False)])
 def test_prompts_that_are_read_once_give_the_texts_of_the_librarys_own_loop(
     kind: str, keeps_keys: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

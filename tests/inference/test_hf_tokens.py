@@ -92,6 +92,7 @@ def test_a_templates_end_is_a_control_token_behind_the_answer_or_there_is_none()
     assert end_of_turn(tokenizer) is None
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("flags", [[], ["--lora", "8", "--lora-lr", "3e-2", "--lora-targets", "all-linear"]])
 def test_what_was_finetuned_ends_where_it_was_taught_to(folder: Path, tmp_path: Path, flags: list[str]) -> None:
     write_rows(tmp_path / "rows.json", [Row(PROMPT, "trivial")] * 16)

@@ -81,6 +81,7 @@ def test_the_limit_is_what_is_scarcer() -> None:
     assert (peaks.seconds(Work(200, 50)), peaks.bound(Work(200, 50))) == (5.0, "memory")
 
 
+@pytest.mark.nightly
 def test_every_part_can_be_run(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -298,6 +298,7 @@ def hammer(server: OpenAIServer, calls: int, threads: int, stream: bool, share: 
     assert wrong == []
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("stream", [False, True])
 def test_many_threads_and_a_bad_server_end_with_the_right_texts_and_no_word_of_the_key(
     server: OpenAIServer,

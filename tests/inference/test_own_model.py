@@ -182,6 +182,7 @@ def test_samples_end_before_a_stop_text(model: OwnModel) -> None:
         assert short.finished and short.num_tokens <= long.num_tokens and short.logprob >= long.logprob
 
 
+@pytest.mark.nightly
 def test_first_tokens_come_from_the_nucleus_in_the_models_shares(network: GPT, words: Tokenizer) -> None:
     prompt, start = encode(words, PROMPTS[0])
     options = SamplingOptions(num_samples=600, max_new_tokens=1, top_p=0.5)

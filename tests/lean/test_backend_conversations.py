@@ -38,6 +38,7 @@ def texts(outcome: TacticApplied | TacticFailed) -> list[str]:
     return [branch.state.text for branch in outcome.branches]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("effect", "branches"),
     [
@@ -53,6 +54,7 @@ def test_applied(serve: Serve, effect: dict[str, Any], branches: Sequence[str]) 
     assert texts(apply(serve, effect)) == branches
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("effect", "words"),
     [

@@ -100,6 +100,7 @@ def split(session: HttpLeanSession, branch: Branch) -> TacticApplied:
     return result
 
 
+@pytest.mark.nightly
 def test_a_proof_from_statement_to_no_goals(target: Target) -> None:
     with target.client().lease() as session:
         branch = session.start(THEOREM)
@@ -175,6 +176,7 @@ def test_earlier_branches_can_be_used_after_another_theorem(target: Target) -> N
         assert isinstance(session.apply(second, ["apply Exists.intro"])[0], TacticApplied)
 
 
+@pytest.mark.nightly
 def test_a_tactic_that_does_not_end_is_a_timeout_and_the_next_lease_works(target: Target) -> None:
     with target.client(tactic_seconds=0.5).lease() as session:
         branch = session.start(THEOREM)
@@ -187,6 +189,7 @@ def test_a_tactic_that_does_not_end_is_a_timeout_and_the_next_lease_works(target
         finish(session, session.start(THEOREM), {"p ∧ q": "constructor", "p": "exact hp", "q": "exact hq"})
 
 
+@pytest.mark.nightly
 def test_a_process_that_is_killed_between_tactics_is_replaced(target: Target) -> None:
     with target.client().lease() as session:
         branches = split(session, session.start(THEOREM)).branches
@@ -196,6 +199,7 @@ def test_a_process_that_is_killed_between_tactics_is_replaced(target: Target) ->
             finish(session, branch, {"p": "exact hp", "q": "exact hq"})
 
 
+@pytest.mark.nightly
 def test_a_process_that_is_killed_in_a_tactic_is_replaced(target: Target) -> None:
     with target.client().lease() as session:
         branch = session.start(THEOREM)
@@ -217,6 +221,7 @@ def test_leases_come_back_and_waiting_for_one_has_an_end(target: Target) -> None
         assert client.status()["used_processes"] == 0
 
 
+@pytest.mark.nightly
 def test_many_threads_share_the_processes(target: Target) -> None:
     client, outcomes = target.client(), []
 
@@ -270,6 +275,7 @@ def test_the_plain_errors_of_the_api(target: Target) -> None:
     assert target.post(f"/process/{pid}/return").json() == {"status": "ok"}
 
 
+@pytest.mark.nightly
 def test_status_counts_processes(target: Target) -> None:
     client = target.client()
     with client.lease():

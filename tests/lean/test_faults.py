@@ -151,6 +151,7 @@ def random_fault(seed: int, upstream: bool) -> Callable[[str], str | None]:
     return fault
 
 
+@pytest.mark.nightly
 def test_hundreds_of_calls_end_in_the_right_outcome(
     tmp_path: Path, scripted: Callable[[dict[str, Any]], tuple[str, ...]]
 ) -> None:
@@ -219,6 +220,7 @@ def proxied(serve: Serve) -> Iterator[Callable[[Callable[[str], str | None]], Ch
 Proxied = Callable[[Callable[[str], str | None]], ChaosProxy]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("fault", FAULTS)
 def test_one_fault_is_overcome_or_an_error_but_never_a_refusal(proxied: Proxied, fault: str) -> None:
     config = ClientConfig(tactic_seconds=2.0, slack_seconds=2.0)
@@ -232,6 +234,7 @@ def test_one_fault_is_overcome_or_an_error_but_never_a_refusal(proxied: Proxied,
         assert result == TacticApplied(())
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_that_stays_is_an_error_in_the_end(proxied: Proxied, fault: str) -> None:
     config = ClientConfig(tactic_seconds=0.2, slack_seconds=2.0)
@@ -279,6 +282,7 @@ def closes(session: Any, branch: Branch) -> bool:
     return bool(session.apply(branch, ["exact ⟨hp, hq⟩"]) == [TacticApplied(())])
 
 
+@pytest.mark.nightly
 def test_a_server_that_is_killed_leaves_nothing_and_its_successor_goes_on() -> None:
     program, client = start_program()
     with client.lease() as session:
@@ -300,6 +304,7 @@ def test_a_server_that_is_killed_leaves_nothing_and_its_successor_goes_on() -> N
             end(program)
 
 
+@pytest.mark.nightly
 def test_a_client_that_is_killed_loses_its_lease() -> None:
     program, client = start_program(0, "--lease-seconds", "1", "--max-processes", "1")
     code = (

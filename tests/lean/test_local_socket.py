@@ -44,6 +44,7 @@ def results(session: HttpLeanSession, branch: Branch) -> list[Any]:
     return shown
 
 
+@pytest.mark.nightly
 def test_both_ways_give_the_same_results(serve: Serve) -> None:
     server, plain = serve(), serve(local=False)
     outcomes = []

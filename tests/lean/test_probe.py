@@ -184,6 +184,7 @@ def test_an_environment_that_survives_the_return_of_its_lease_is_found(server: S
     assert "already" in found["checks a name twice"] and "forgets what was opened" in found
 
 
+@pytest.mark.nightly
 def test_a_dead_process_that_is_handed_out_again_is_found(server: Server) -> None:
     server.keeps_dead = True
     assert "ProcessLost" in broken(look(server))["replaces a lost process"]

@@ -77,6 +77,7 @@ def test_the_packages_of_the_image_are_pinned() -> None:
     assert [name for name in image_packages() if f'"{canonicalize_name(name)}==' not in text] == []
 
 
+@pytest.mark.nightly
 def test_the_packages_of_the_image_are_all_that_the_server_imports() -> None:
     found: set[str] = set()
     waiting = image_packages()

@@ -23,6 +23,7 @@ def prove(session: Any, theorem: Theorem, *tactics: str) -> Attempt:
     return Prover(saying(*tactics), SearchConfig(), ProverOptions()).prove(session, theorem, 8, random.Random(0))
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("effect", ["crash", "garbage"])
 def test_a_statement_that_ends_the_process_is_an_error_and_the_session_goes_on(serve: Serve, effect: str) -> None:
     script = {**SCRIPT, "commands": {**SCRIPT["commands"], ": bomb": {"do": effect}}}

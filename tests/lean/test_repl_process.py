@@ -136,6 +136,7 @@ def test_a_request_that_has_no_utf_8_form_never_reaches_the_process(process: Rep
     assert process.request(START, 20)["env"] == 0
 
 
+@pytest.mark.nightly
 def test_a_long_answer_takes_time_in_proportion_to_its_length(scripted: Script) -> None:
     process = ReplProcess(scripted({"theorems": {"theorem": "⊢ " + "x" * 40_000_000}}))
     assert len(process.request(START, 50)["sorries"][0]["goal"]) == 40_000_002

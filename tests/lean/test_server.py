@@ -134,6 +134,7 @@ def test_commands_are_passed_through_in_the_base_environment(serve: Serve) -> No
     assert {"cmd": "def f := 1", "env": 0} in server.requests()
 
 
+@pytest.mark.nightly
 def test_a_late_tactic_times_out_and_takes_the_proof_states_along(serve: Serve) -> None:
     api = Api(serve())
     pid = api.get_process()

@@ -89,6 +89,7 @@ def leased_pids(client: LeanServerClient) -> list[int]:
     return [entry["pid"] for entry in client.status()["processes"]]
 
 
+@pytest.mark.nightly
 def test_the_official_repl_runs_under_lake_with_its_imports(start: Start, project: Path, tmp_path: Path) -> None:
     client = LeanServerClient(address_of(start(*repl_flags(project))))
     with client.lease() as session:
@@ -101,6 +102,7 @@ def test_the_official_repl_runs_under_lake_with_its_imports(start: Start, projec
     assert tactic["includeStepVerification"] is True and 4000 < tactic["timeout"] <= 4500
 
 
+@pytest.mark.nightly
 def test_a_busy_port_is_one_line_and_status_2(start: Start, project: Path) -> None:
     with taken_port() as port:
         process = start(*repl_flags(project)[:-1], str(port))
@@ -136,6 +138,7 @@ def refusal(flags: list[str], capfd: pytest.CaptureFixture[str]) -> str:
     return stderr
 
 
+@pytest.mark.nightly
 def test_with_warmup_a_repl_that_does_not_start_ends_the_server(start: Start, project: Path) -> None:
     write_program(project / "repl", "echo 'libleanshared.so: cannot open shared object file' >&2; exit 127")
     process = start(*repl_flags(project), "--warmup")
@@ -162,6 +165,7 @@ def test_sigterm_ends_the_server_and_its_processes(start: Start, project: Path) 
     session.close()
 
 
+@pytest.mark.nightly
 def test_kill_9_leaves_no_processes_even_if_they_are_busy(start: Start, project: Path) -> None:
     process = start(*repl_flags(project), "--max-processes", "1")
     client = LeanServerClient(address_of(process))
@@ -179,6 +183,7 @@ def test_kill_9_leaves_no_processes_even_if_they_are_busy(start: Start, project:
     wait_for(lambda: all(map(is_gone, pids)), "the processes to end")
 
 
+@pytest.mark.nightly
 def test_the_server_ends_when_its_input_closes_if_asked_to(start: Start, project: Path) -> None:
     process = start(*repl_flags(project), "--exit-with-parent")
     client = LeanServerClient(address_of(process))
@@ -197,6 +202,7 @@ def not_borrowed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(embedded, "EmbeddedServers", EmbeddedServers)
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("not_borrowed")
 def test_embedded_servers_share_processes_serve_those_with_their_token_and_leave_nothing(
     monkeypatch: pytest.MonkeyPatch,
@@ -244,6 +250,7 @@ def test_an_embedded_server_that_is_too_slow_is_an_error() -> None:
         start_embedded(1, timeout=0.001)
 
 
+@pytest.mark.nightly
 def test_the_flags_of_leantree_run_the_repl_and_say_which_lean_it_is(start: Start, project: Path) -> None:
     (project / "lean-toolchain").write_text("leanprover/lean4:v4.27.0\n")
     flags = [flag for flag in repl_flags(project) if flag not in ("--backend",)][1:]
@@ -306,6 +313,7 @@ def test_a_process_that_wants_too_much_address_space_is_refused_it(start: Start,
     assert "error: no Lean process can be started" in stderr and "exit status" in stderr
 
 
+@pytest.mark.nightly
 def test_sigterm_lets_the_request_under_way_end(start: Start, project: Path) -> None:
     process = start(*repl_flags(project), "--drain-seconds", "60")
     base = address_of(process)
@@ -326,6 +334,7 @@ def test_sigterm_lets_the_request_under_way_end(start: Start, project: Path) -> 
     assert answers == [{"error": "Tactic application timed out"}]
 
 
+@pytest.mark.nightly
 def test_sigterm_cuts_short_what_takes_too_long(start: Start, project: Path) -> None:
     process = start(*repl_flags(project), "--drain-seconds", "0")
     client = LeanServerClient(address_of(process))

@@ -132,6 +132,7 @@ def test_a_lease_that_is_returned_while_it_expires_is_retired(serve: Serve, monk
     assert Api(server).get_process(timeout=20) is not None
 
 
+@pytest.mark.nightly
 def test_processes_that_never_start_are_tried_again_for_ever(serve: Serve) -> None:
     pool = serve(max_processes=1).pool
     for _ in range(2000):

@@ -68,6 +68,7 @@ def test_a_sender_that_is_too_slow_is_closed_and_holds_up_nobody(serve: Serve, s
         assert answer_to(server, sent)[0] == 0
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "body",
     [

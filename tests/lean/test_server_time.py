@@ -61,6 +61,7 @@ def test_a_tactic_that_nothing_stops_costs_its_process(serve: Serve, limits: lis
     assert restarts(server) == {"timeout": 1}
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("limits", [NOTHING, LEAN, REPL, BOTH])
 def test_the_status_says_what_stops_tactics(serve: Serve, limits: list[str]) -> None:
     server = start(serve, limits)

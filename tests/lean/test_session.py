@@ -205,6 +205,7 @@ def test_a_lease_that_expired_is_replaced(serve: Serve) -> None:
         assert applied(session.apply(branch, ["trivial"])[0]).branches == ()
 
 
+@pytest.mark.nightly
 def test_sessions_in_many_threads(serve: Serve) -> None:
     client = serve(max_processes=4).client()
     outcomes: list[int] = []

@@ -128,6 +128,7 @@ _HYPOTHESES = st.builds(Hypothesis, _NAMES, _TYPES.map(" ".join), st.none() | _T
 _GOALS = st.builds(Goal, _TYPES.map(" ".join), st.lists(_HYPOTHESES, max_size=5).map(tuple), st.none() | _NAMES)
 
 
+@pytest.mark.nightly
 @given(st.lists(_GOALS, max_size=3).map(lambda goals: ProofState(tuple(goals))))
 def test_text_and_wire_form_lose_nothing(state: ProofState) -> None:
     assert parse_state(str(state)) == state

@@ -128,6 +128,7 @@ def problem(bench: Workbench, tool: str, **arguments: Any) -> str:
 # -- what the tools answer -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.nightly
 def test_a_statement_is_proved_with_what_it_imports(bench: Workbench) -> None:
     proved = call(bench, "prove_statement", statement="theorem t : My.double 2 = 4", imports=["Basic"])
     assert proved["outcome"] == "proved" and "NanoLean" in proved["checked"]
@@ -231,6 +232,7 @@ def test_premises_are_those_that_are_accessible(bench: Workbench) -> None:
     assert "My.far" in [premise["name"] for premise in later["premises"]]
 
 
+@pytest.mark.nightly
 def test_a_lemma_that_the_agent_writes_is_known_at_the_next_call(bench: Workbench, project: Path) -> None:
     (project / "New.lean").write_text("def odd_name (n : Nat) : Nat := n\n")
     try:

@@ -55,6 +55,7 @@ def pairs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Pair]:
     }
 
 
+@pytest.mark.nightly
 @given(text=any_text)
 @settings(max_examples=40 * NIGHTLY, deadline=None)
 def test_both_libraries_give_the_same_tokens(pairs: dict[str, Pair], text: str) -> None:
@@ -62,6 +63,7 @@ def test_both_libraries_give_the_same_tokens(pairs: dict[str, Pair], text: str) 
         assert ours.encode(text).ids == theirs.encode_ordinary(text)
 
 
+@pytest.mark.nightly
 def test_both_libraries_read_every_character_alike(pairs: dict[str, Pair]) -> None:
     """One character after the other, next to letters, digits, spaces and itself."""
     neighbours = random.Random(0)
@@ -90,6 +92,7 @@ def test_markers_are_special_tokens_for_tiktoken_and_plain_text_in_a_text(pairs:
         assert encoding.encode_ordinary(marker) == plain.encode(marker).ids
 
 
+@pytest.mark.nightly
 def test_without_symbols_the_words_are_those_of_gpt2() -> None:
     original = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
     bpe = gpt2_tokenizer(()).bpe
@@ -172,6 +175,7 @@ def test_a_token_that_its_merges_never_make_is_refused_because_tiktoken_would_ma
         ByteBPE.read(tokenizer)
 
 
+@pytest.mark.nightly
 def test_random_vocabularies_are_refused_or_encode_alike() -> None:
     """Merges drawn at random often make tokens that are never reached; whatever is accepted must be the same twice."""
     accepted = 0

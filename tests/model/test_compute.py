@@ -52,6 +52,7 @@ def batch(tokenizer: Tokenizer, seed: int) -> torch.Tensor:
     return torch.randint(tokenizer.vocab_size, (ROWS, LENGTH), generator=torch.Generator().manual_seed(seed))
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("name", "backend", "windows"), [("sdpa", "eager", "SSL"), ("flex", "eager", "SSL"), ("varlen", "aot_eager", "S")]
 )
@@ -85,6 +86,7 @@ def test_larger_packed_batches_are_compiled_again_and_smaller_ones_not(tokenizer
     assert graphs == [1, 2, 2, 2]
 
 
+@pytest.mark.nightly
 def test_losses_of_causal_rows_are_compiled_with_the_head(
     tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

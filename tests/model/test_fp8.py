@@ -66,6 +66,7 @@ def gradient_of(model: GPT) -> torch.Tensor:
     return torch.cat([gradient.flatten() for gradient in gradients if gradient is not None])
 
 
+@pytest.mark.nightly
 def test_training_in_8_bits_lowers_the_loss_like_training_without(tokenizer: Tokenizer) -> None:
     # A CPU takes half a second for each step in 8 bits of 64 tokens.
     tokens = torch.randint(tokenizer.vocab_size, (1, 16), generator=torch.Generator().manual_seed(0))

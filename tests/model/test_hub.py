@@ -109,6 +109,7 @@ def test_what_is_private_missing_or_gated_is_said(fake: FakeHub, run: Path, monk
         resolve_model_path("hf:me/prover")
 
 
+@pytest.mark.nightly
 def test_without_a_network_the_cache_counts_and_the_rest_is_of_others(
     fake: FakeHub, run: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -62,6 +62,7 @@ def test_every_parameter_belongs_to_exactly_one_group() -> None:
     )
 
 
+@pytest.mark.nightly
 def test_training_memorizes_a_batch() -> None:
     model = fresh()
     losses = train(model, MuonAdamW.for_model(model), range(60))
@@ -96,6 +97,7 @@ def test_stacked_matrices_are_orthogonalized_one_by_one() -> None:
         assert values.min() > 0.5 and values.max() < 1.4
 
 
+@pytest.mark.nightly
 def test_learning_rates_follow_their_factor() -> None:
     moves = []
     for factors in ((1.0,), (0.25, 0.5)):

@@ -19,6 +19,7 @@ def built() -> Tokenizer:
     return gpt2_tokenizer()
 
 
+@pytest.mark.nightly
 def test_the_numbers_of_text_tokens_are_those_of_gpt2(built: Tokenizer) -> None:
     """Numbers that are known from GPT-2 itself."""
     assert len(gpt2_merges()) == 50_000
@@ -35,11 +36,13 @@ def test_symbols_and_markers_follow_in_this_order(built: Tokenizer) -> None:
     assert [built.describe(token) for token in range(built.bos, built.vocab_size)] == list(MARKERS)
 
 
+@pytest.mark.nightly
 def test_no_symbol_is_a_token_of_gpt2_already() -> None:
     plain = gpt2_tokenizer(())
     assert all(len(plain.encode(symbol)) > 1 for symbol in SYMBOLS)
 
 
+@pytest.mark.nightly
 def test_the_command_writes_one_encoding_in_two_forms(tmp_path: Path, built: Tokenizer, capsys) -> None:
     assert main(["--out", str(tmp_path)]) == 0
     assert "50,441 tokens" in capsys.readouterr().out

@@ -11,6 +11,7 @@ from scripts.tok_eval import count, load_tokenizers, main
 from scripts.tok_samples import SAMPLES
 
 
+@pytest.mark.nightly
 def test_counts_are_those_of_the_tokenizers() -> None:
     tokenizers = load_tokenizers(("built",))
     plain, built = count("k", ["⊢ a", "ℕ"], tokenizers)

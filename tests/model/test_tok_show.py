@@ -21,6 +21,7 @@ def shown(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> list[str]
     return capsys.readouterr().out.splitlines()
 
 
+@pytest.mark.nightly
 def test_outside_of_a_terminal_bars_stand_between_tokens(capsys) -> None:
     text, numbers, counts = shown(["Hello world ℕ😀", "--tokenizer", "built"], capsys)
     assert text == "Hello│ world│ │ℕ│<f0 9f 98>│<80>"

@@ -27,6 +27,7 @@ def export(run: Path, out: Path, *words: str) -> Any:
     return page_data(out.read_text(encoding="utf-8"))
 
 
+@pytest.mark.nightly
 def test_the_file_of_a_run_has_charts_scores_theorems_and_chosen_trees(
     simulated: SimulatedRun, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

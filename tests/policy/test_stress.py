@@ -111,6 +111,7 @@ def num_left() -> Counter[str]:
     )
 
 
+@pytest.mark.nightly
 def test_a_thousand_threads_are_answered_beside_pauses_cancellations_and_poison(model: GPT, words: Tokenizer) -> None:
     rng = random.Random(0)
     threads_before, left_before = threading.active_count(), num_left()

@@ -266,6 +266,7 @@ def test_damaged_data_is_refused_with_its_place_and_leaves_the_store_as_it_was(t
         assert store.repositories() == []
 
 
+@pytest.mark.nightly
 @given(
     items=st.lists(st.recursive(st.integers() | st.text('a[]{},\\" ü\n'), st.lists)), indent=st.sampled_from([None, 1])
 )

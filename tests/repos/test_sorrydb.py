@@ -217,6 +217,7 @@ JSON = st.recursive(
 )
 
 
+@pytest.mark.nightly
 @settings(max_examples=100)
 @given(JSON)
 def test_any_record_is_read_or_has_a_reason(value: Any) -> None:

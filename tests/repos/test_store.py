@@ -224,6 +224,7 @@ def start_writer(path: Path, name: str, count: int) -> "subprocess.Popen[str]":
     return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
 
 
+@pytest.mark.nightly
 def test_processes_that_make_and_write_a_store_at_once_lose_nothing_and_one_that_is_killed_leaves_it_whole(tmp_path):
     path = tmp_path / "store.sqlite"
     writers = [start_writer(path, name, 20) for name in ("x", "y")]
@@ -247,6 +248,7 @@ def files_in(path: Path, name: str) -> int:
         return store.counts(name)["files"] if name in [each.name for each in store.repositories()] else 0
 
 
+@pytest.mark.nightly
 def test_memory_of_reading_does_not_grow_with_the_store(store):
     store.add_repository("x", name="x")
     steps = chain(*(f"exact {'h' * 5000} {i}" for i in range(4)))

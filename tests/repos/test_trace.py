@@ -214,6 +214,7 @@ def chain(tmp_path):
     return folder
 
 
+@pytest.mark.nightly
 def test_only_what_changed_and_what_rests_on_it_is_elaborated_again(chain, options, tmp_path):
     first = trace_project(Project.read(chain), tmp_path / "out", options)
     assert (first.elaborations, first.from_cache, first.tactics) == (4, 0, 4)
@@ -268,6 +269,7 @@ def test_a_theorem_says_which_open_ones_it_rests_on(options, tmp_path):
     }
 
 
+@pytest.mark.nightly
 def test_a_killed_trace_goes_on(chain, options, tmp_path):
     slow = "theorem s{} : ∀ n : Nat, n * 2 = n + n := by\n  intro n\n  omega\n"
     for number in range(6):
@@ -312,6 +314,7 @@ def test_the_command_writes_what_training_reads(chain, server, capsys, monkeypat
     shutil.rmtree(folder)
 
 
+@pytest.mark.nightly
 def test_files_are_read_back_one_by_one(options, tmp_path, monkeypatch):
     project, out = tmp_path / "many", tmp_path / "out"
     project.mkdir()

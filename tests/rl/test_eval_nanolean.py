@@ -61,6 +61,7 @@ def mixed(monkeypatch):
     )
 
 
+@pytest.mark.nightly
 def test_two_evaluations_with_one_seed_agree_in_everything_but_time(folder, mixed, tmp_path):
     model = ["--model-path", folder / "sft", "--max-gen-tokens", 12]
     alone = evaluate(tmp_path / "alone", "mixed", 1, *model)

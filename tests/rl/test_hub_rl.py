@@ -122,6 +122,7 @@ def test_updates_teach_tactics_and_values_and_unteach_what_failed(model: Path) -
     policy.close()
 
 
+@pytest.mark.nightly
 def test_a_run_collects_trains_evaluates_and_leaves_folders_that_peft_loads(model: Path, tmp_path: Path) -> None:
     path = tmp_path / "rl"
     options = {"save_every": "1steps", "eval_every": "2steps", "keep_checkpoints": 1, "negative_fraction": 0.2}
@@ -138,6 +139,7 @@ def test_a_run_collects_trains_evaluates_and_leaves_folders_that_peft_loads(mode
     assert ValueHead.load(path / "checkpoint-3", 32) is not None
 
 
+@pytest.mark.nightly
 def test_a_resumed_run_makes_the_updates_that_it_would_have_made(model: Path, tmp_path: Path) -> None:
     options: dict[str, object] = {**LORA, **SFT_ONLY, "lora_dropout": 0.3, "save_every": "1steps"}
     assert rl.main(words(model, tmp_path / "whole", num_steps=4, **options)) == 0

@@ -66,6 +66,7 @@ def records(words: list[str], folder: Path) -> list[dict[str, Any]]:
     return sorted(kept, key=lambda row: str(row["theorem"]["id"]))
 
 
+@pytest.mark.nightly
 def test_an_evaluation_has_the_same_records(address: str, tmp_path: Path) -> None:
     embedded = records(["--lean-processes", "2"], tmp_path)
     there = records(["--lean-servers", address, "--lean-tactic-seconds", "60"], tmp_path)
@@ -90,6 +91,7 @@ theorem constant (f : Nat → Nat) (h0 : f 0 = 7) (hs : ∀ n, f (n + 1) = f n) 
 """
 
 
+@pytest.mark.nightly
 def test_steps_that_a_state_suggests_need_no_server_of_ours(address: str, tmp_path: Path) -> None:
     file, out = tmp_path / "mine.lean", tmp_path / "proved.lean"
     file.write_text(NEEDS_STEPS, encoding="utf-8")

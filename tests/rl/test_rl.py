@@ -117,6 +117,7 @@ def test_the_policy_rests_only_while_weights_change(model, tmp_path, monkeypatch
     assert Policy.log == ["save", *one, *one]
 
 
+@pytest.mark.nightly
 def test_an_asynchronous_run_hands_over_weights_and_never_rests(model, tmp_path, monkeypatch, capfd):
     real = Learner.update
     monkeypatch.setattr(Learner, "update", lambda *args: (Policy.log.append("update"), real(*args))[1])
@@ -212,6 +213,7 @@ def test_a_full_disk_under_the_attempt_log_ends_the_run_which_goes_on_later(mode
     assert rl.main(["--resume-from", str(path), "--num-steps", "2"]) == 0
 
 
+@pytest.mark.nightly
 def test_a_checkpoint_that_does_not_fit_leaves_the_one_before(model, tmp_path, monkeypatch):
     path, real = tmp_path / "rl", Learner.save
 
@@ -276,6 +278,7 @@ def test_the_preset_reaches_search_matchmaker_and_disproof_and_given_flags_win()
     assert (args.search_c_base, args.mm_base_simulations, args.mm_trust, args.disprove_fraction) == (200, 64, 8, 0.5)
 
 
+@pytest.mark.nightly
 def test_the_first_evaluation_can_wait(model, tmp_path):
     path, options = tmp_path / "rl", {"eval_every": "1steps", "num_steps": 3}
     assert rl.main([*words(model, path, **options), "--eval-start", "2steps"]) == 0
@@ -309,6 +312,7 @@ def test_an_evaluation_of_a_run_that_is_over_is_not_made_again(model, tmp_path):
     assert read_json(files[1] / "summary.json")["total"] == 4
 
 
+@pytest.mark.nightly
 def test_the_best_checkpoint_is_chosen_anew_where_the_evaluation_changed(model, run_path, tmp_path):
     path = tmp_path / "rl"
     assert rl.main(words(model, path, num_steps=1, eval_start=True, keep_checkpoints=1)) == 0

@@ -9,6 +9,7 @@ from benchmarks import rl, rl_scripted
 from benchmarks.cluster_sim import measure
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_a_run_over_a_lean_that_sleeps_is_timed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rl.make_model(tmp_path)

@@ -1,5 +1,7 @@
 """Reinforcement learning from end to end: embedded servers, and a network on a data set that is learned in seconds."""
 
+import pytest
+
 from nanoproof.common.files import read_json, read_jsonl
 from nanoproof.model.checkpoint import load_model
 from nanoproof.policy.tactic_policy import TacticPolicy
@@ -9,6 +11,7 @@ from tests.helpers import wait_for
 from tests.rl import tiny
 
 
+@pytest.mark.nightly
 def test_a_network_proves_with_real_servers_learns_from_it_and_is_evaluated(folder, tmp_path):
     path = tmp_path / "rl"
     assert rl.main(["--model-path", str(folder / "sft"), *tiny.rl_words(folder, path, 2)]) == 0

@@ -81,6 +81,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", SETTINGS)
 def test_tree_is_that_of_the_reference(name: str) -> None:
     for seed in SEEDS:

@@ -298,6 +298,7 @@ def test_goals_left_cannot_be_learned_from_data_that_does_not_know_them(tmp_path
         sft.main(words(tmp_path, "run", "--state-after-weight", 1))
 
 
+@pytest.mark.nightly
 def test_a_model_that_sees_100_transitions_long_enough_reproduces_them_greedily():
     chance, lemmas = random.Random(0), ("add_comm", "mul_one", "le_trans", "succ_pos", "zero_add")
     items = [

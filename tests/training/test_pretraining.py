@@ -89,6 +89,7 @@ def test_how_a_step_is_cut_into_micro_batches_does_not_matter(here):
     assert curve(here, "rows") == pytest.approx(curve(here, "few"), rel=1e-5)
 
 
+@pytest.mark.nightly
 def test_midtraining_reads_the_text_once_from_a_pretrained_model(here):
     argv = ["--model-path", str(here / "base"), "--data", str(here / "text.jsonl"), "--run-dir", str(here / "mid")]
     midtrain.main([*argv, "--device-type", "cpu", "--device-batch-size", "4", "--sample-every", "never"])

@@ -136,6 +136,7 @@ def words_of(folder: Path, run: str, *more: object) -> list[str]:
     return [str(word) for word in line]
 
 
+@pytest.mark.nightly
 def test_a_network_learns_whole_proofs_and_writes_them(tmp_path: Path) -> None:
     proofs = ["--continuations", "proof"]
     assert sft.main(words_of(tmp_path, "tactics", "--epochs", 0)) == 0

@@ -91,6 +91,7 @@ def run(model: Path, path: Path, *more: str, target: Sequence[str] = (TARGET,)) 
     return ttrl.main([*target, "--model-path", str(model), "--run-dir", str(path), *words, *more])
 
 
+@pytest.mark.nightly
 def test_a_theorem_is_proved_once_the_network_has_learned_from_its_variants(
     model: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
