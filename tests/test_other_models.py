@@ -209,6 +209,7 @@ def serve(folder: Path, words: list[str]) -> None:
     run_main(lambda: main_of("nanoproof.inference")(words))
 
 
+@pytest.mark.nightly
 def test_a_policy_server_serves_a_model_of_others(server: OpenAIServer, tmp_path: Path) -> None:
     spec = f"openai:{server.base}#tiny"
     words = ["--model", spec, "--prompt-format", "llmstep", "--port", "0", "--device-type", "cpu"]

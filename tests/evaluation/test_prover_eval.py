@@ -175,6 +175,7 @@ def test_a_killed_evaluation_goes_on_with_what_it_had(tmp_path):
 RANK_OF_TWO = {"SLOW": "0.2", "ACTORS": "1", "OMP_NUM_THREADS": "1"}
 
 
+@pytest.mark.nightly
 def test_a_rank_that_dies_ends_the_evaluation_and_the_work_of_all_is_kept(tmp_path):
     path = tmp_path / "out"
     ranks = start_ranks(2, as_command, scripted_eval.main, tmp_path / "said", words(path), **RANK_OF_TWO)

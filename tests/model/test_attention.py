@@ -54,7 +54,7 @@ def run(path: AttentionPath, layout: RowLayout | None, kv_heads: int, window: in
 @pytest.mark.filterwarnings("ignore:flex_attention called without torch.compile")
 @pytest.mark.parametrize("name", PATHS)
 @pytest.mark.parametrize("rows", ["causal", "packed", "prefix_lm"])
-@pytest.mark.parametrize("kv_heads", [4, 2])
+@pytest.mark.parametrize("kv_heads", [pytest.param(4, marks=pytest.mark.nightly), 2])
 @pytest.mark.parametrize("window", WINDOWS)
 def test_each_path_agrees_with_dense_masks(
     name: str, rows: str, kv_heads: int, window: int, monkeypatch: pytest.MonkeyPatch

@@ -180,6 +180,7 @@ def test_a_run_that_is_killed_makes_the_updates_of_one_that_is_not(
     assert not list(path.glob(".checkpoint*"))
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_two_ranks_make_the_updates_of_one_divided_over_them_or_not(
     model: Path, tmp_path: Path, runs: scripted_rl.Runs

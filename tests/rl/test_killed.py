@@ -145,6 +145,7 @@ def test_buffers_are_the_newest_distinct_examples_of_the_log(killed: Any) -> Non
         assert len(plain) == buffer.window
 
 
+@pytest.mark.nightly
 def test_an_asynchronous_run_killed_while_it_trains_has_all_attempts_that_were_finished(
     runs: Runs, tmp_path: Path
 ) -> None:
@@ -175,6 +176,7 @@ def test_metrics_go_on_without_a_gap(killed: Any) -> None:
     assert steps == list(range(1, len(steps) + 1))
 
 
+@pytest.mark.nightly
 def test_losses_are_those_of_a_run_that_was_not_killed(runs: Runs, tmp_path: Path) -> None:
     same = ["--collect-transitions", "0", "--fraction-sft", "1", "--eval-every", "never", "--num-steps", "12"]
     losses = []

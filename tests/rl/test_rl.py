@@ -381,6 +381,7 @@ def test_two_ranks_have_equal_weights_after_each_step(model, runs, tmp_path, mor
     assert all((path / f"attempts_r{rank}.jsonl").stat().st_size > 0 for rank in (0, 1))
 
 
+@pytest.mark.nightly
 def test_ranks_that_only_prove_have_the_weights_of_those_that_only_learn(model, runs, tmp_path):
     path, names = tmp_path / "rl", ("events.jsonl", "events_r1.jsonl", "events_r2.jsonl")
     options = {"num_steps": 3, "collect_transitions": 4, "save_every": "2steps", "num_updates_per_step": 1}

@@ -82,6 +82,7 @@ def story(tmp_path_factory):
     return Story(tmp_path_factory.mktemp("two"))
 
 
+@pytest.mark.nightly
 def test_ranks_of_two_agents_have_equal_weights_also_when_the_servers_of_one_stall(story):
     first, second = digests(story.path)
     both = first.keys() & second.keys()

@@ -101,6 +101,7 @@ def test_each_text_of_a_statement_is_verified_once(played: Path) -> None:
     assert checked.total() == sum(map(len, of_round)) and max(checked.values()) <= 3
 
 
+@pytest.mark.nightly
 def test_an_experiment_that_is_killed_in_each_phase_ends_as_if_it_was_not(
     played: Path, given: tuple[Path, Path], tmp_path: Path
 ) -> None:

@@ -284,6 +284,7 @@ def finetuned_as_command(words: list[str]) -> None:
     assert sft.main(words) == 0
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_a_network_that_is_divided_over_ranks_is_finetuned_as_on_one(decoder: Path, tmp_path: Path) -> None:
     items = [Transition("h : p\n⊢ p", "exact h", 1), Transition("⊢ ∀ x, x = x", "intro x", 2)] * 3

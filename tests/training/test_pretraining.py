@@ -115,6 +115,7 @@ def test_a_resumed_run_has_the_loss_curve_of_the_uninterrupted_one(here):
         assert curve(here, "resumed", name) == pytest.approx(curve(here, "base", name), rel=1e-6)
 
 
+@pytest.mark.nightly
 def test_two_ranks_have_the_loss_curve_of_one_and_one_goes_on_where_they_stopped(here):
     run_ranks(2, pretrain.main, [*words(here, "two"), *STEPS])
     base, validation = curve(here, "base"), curve(here, "base", "valid/bits_per_byte")

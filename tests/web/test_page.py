@@ -33,6 +33,9 @@ ROOT = Path(__file__).resolve().parents[2]
 WEB = ROOT / "web"
 PAGE = ROOT / "nanoproof" / "monitor" / "static" / "page"
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+LONG = {"for everybody has no serious finding of axe on any page, light or dark"}
+"""With the walks over every control, a third of the processor time of all tests in the browser."""
+WITHOUT_LONG = "^(?!every control of every page|for everybody has no serious finding)"
 GROUPS = re.compile(r'^describe\("([^"]+)"|^  it\("([^"]+)"', re.MULTILINE)
 # Seconds for the browser's tests together; a walk over everything on every screen takes an hour.
 PATIENCE = 7200 if os.environ.get("NANOPROOF_WALK") == "all" else 1200
@@ -48,6 +51,11 @@ def full_names() -> list[str]:
             group = match[1] or group
             found += [f"{group} {match[2]}"] if match[2] else []
     return found
+
+
+def marked_names() -> list[Any]:
+    """The browser's tests, the long ones as nightly."""
+    return [pytest.param(name, marks=pytest.mark.nightly) if name in LONG else name for name in full_names()]
 
 
 def digest_of_sources() -> str:
@@ -186,7 +194,9 @@ def trees_file() -> str:
 
 
 @pytest.fixture(scope="session")
-def in_browser(with_node: None, tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
+def in_browser(
+    with_node: None, tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config
+) -> dict[str, dict[str, Any]]:
     """What became of each test in the browser."""
     if "NANOPROOF_BROWSER" not in os.environ and not any(map(shutil.which, BROWSERS)):
         pytest.skip(f"no browser: none of {', '.join(BROWSERS)} is installed")
@@ -198,6 +208,8 @@ def in_browser(with_node: None, tmp_path_factory: pytest.TempPathFactory) -> dic
     environment["NANOPROOF_TREES_FILE"] = str(folder / "trees.html")
     report = folder / "report.json"
     command = ["npm", "run", "--silent", "browser", "--", "--reporter=json", f"--outputFile={report}"]
+    if pytestconfig.getoption("markexpr") == "not nightly":
+        command += ["--testNamePattern", WITHOUT_LONG]
     run = subprocess.run(
         command, cwd=WEB, env=environment, timeout=PATIENCE, capture_output=True, text=True, check=False
     )
@@ -218,13 +230,14 @@ def test_no_page_needs_more_than_150_kilobytes_before_it_is_on_show() -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(PATIENCE + 100)  # the first of them waits for all to be run
-@pytest.mark.parametrize("name", full_names())
+@pytest.mark.parametrize("name", marked_names())
 def test_in_a_browser(in_browser: dict[str, dict[str, Any]], name: str) -> None:
     result = in_browser[name]
     assert result["status"] == "passed", "\n".join(result["failureMessages"])
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.timeout(PATIENCE + 100)
 def test_every_control_of_every_page_works_twice(in_browser: dict[str, dict[str, Any]]) -> None:
     walks = [result for name, result in in_browser.items() if name.startswith("every control of every page")]
