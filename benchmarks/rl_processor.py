@@ -53,7 +53,8 @@ def run(engine: str, seed: int, args: argparse.Namespace) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as name:
         command = [sys.executable, "-m", "nanoproof.rl", "--model-path", args.model_path, *small_runs.RL]
         command += ["--engine", engine, "--seed", str(seed), "--num-steps", str(args.steps), "--run-dir", name]
-        command += ["--no-eval-start", "--eval-every", "never", "--monitor-port", "none", "--log-level", "warning"]
+        command += ["--monitor-port", "none", "--log-level", "warning", "--no-eval-start", "--eval-every", "never"]
+        command += ["--max-eval-theorems", "1"]  # a run is evaluated at its end all the same
         # A thread for each process, as the actors and Lean fill the other cores.
         environment = {**os.environ, "OMP_NUM_THREADS": "1"}
         done = subprocess.run(command, env=environment, capture_output=True, encoding="utf-8", errors="replace")
