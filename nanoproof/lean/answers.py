@@ -5,6 +5,7 @@ sound because it read well: a tactic is run by Lean, and of a whole text only th
 theorem as it was given. Reading wrongly costs a proof that the model had found.
 """
 
+import html
 import re
 import sys
 import textwrap
@@ -57,7 +58,8 @@ _THOUGHTS_BEGIN = (
     r"<\|channel\|>(?:analysis|commentary)\b[^<]*<\|message\|>",  # gpt-oss
     # The ends of a turn, where a server does not stop at them: what follows is a turn that the model made up.
     r"<\|(?:end|return|im_end|endoftext|eot|eot_id|eom|eom_id|end_of_text|end_of_turn|eos|user)\|>"
-    r"|</s>|<eos>|<end_of_turn>|<turn\|>|<｜end▁of▁sentence｜>|\[\|endofturn\|\]",
+    r"|</s>|<eos>|<pad>|<\|(?:pad|eod)\|>|<end_of_turn>|<turn\|>|<｜end▁of▁sentence｜>|\[\|endofturn\|\]",
+    r"(?:<\|im_start\|>|<\|start_header_id\|>|<start_of_turn>)(?:user|system|human)\b|<[|｜]User[|｜]>",
 )
 _ANSWER_BEGINS = (
     rf"<(?:\s*/\s*\|?|\|\s*/\s*){_TAGS_OF_THOUGHTS}\s*\|?>",  # sampled texts have a blank in it at times
@@ -74,13 +76,36 @@ _ANSWER_BEGINS = (
 )
 _MARKER = re.compile(f"(?P<thoughts>{'|'.join(_THOUGHTS_BEGIN)})|(?P<answer>{'|'.join(_ANSWER_BEGINS)})", re.I | re.M)
 
+# What a page makes of thoughts (Open WebUI): the tags of `<details>` are those of other things as well.
+_FOLDED = re.compile(
+    r"<details\b(?:[^>]{0,200}\btype=.?reasoning[^>]{0,200}>|"
+    r"[^>]{0,200}>\s{0,20}<summary>[^<]{0,200}(?:think|thought|reason)[^<]{0,200}</summary>)"
+    r".*?(?:</details>|\Z)",
+    re.IGNORECASE | re.DOTALL,
+)
+_ESCAPED = re.compile(rf"&lt;/?{_TAGS_OF_THOUGHTS}&gt;", re.IGNORECASE)
+# Base models, and chats whose end nobody knows, go on with a turn of the one who asks.
+_NEXT_TURN = re.compile(r"\n(?:(?:Human|User):|### ?(?:Instruction|User|Human|Input)\b)")
+
 
 def without_thoughts(text: str) -> str:
     """Return the answer behind a model's thoughts, stripped; empty where the thoughts never end.
 
     Many templates put the opening marker into the prompt, so that only the closing one is in the text: all before it is
-    thought. Of several answers the last that says something counts.
+    thought. Of several answers the last that says something counts, up to where a made-up turn begins.
     """
+    if _ESCAPED.search(text):
+        text = html.unescape(text)
+    answer = _last_answer(_FOLDED.sub("", text))
+    if _NEXT_TURN.search(answer) is None:
+        return answer
+    before = answer[: turn.start()] if (turn := _NEXT_TURN.search(mask(answer))) else ""  # not within a comment
+    # Nor in words before the code: those may quote a talk.
+    in_words = _SENTENCE.match(before.lstrip()) is not None and "```" not in before and "```" in answer
+    return answer if in_words or not before.strip() else before
+
+
+def _last_answer(text: str) -> str:
     markers = list(_MARKER.finditer(text))
     if not markers:
         return text
@@ -113,7 +138,9 @@ _TAG = re.compile(r"\s*(?P<tag>[\w+#.-]*)[ \t]*(?P<rest>.*)")
 _ATTRIBUTES = re.compile(r"(?:[34]?:|[34]|[({\[].*[)}\]]|\w+=\S+(?:\s+\w+=\S+)*)\s*\Z")
 """What may follow a tag that is none of the code: `lean (name := x)`, `lean title="x"`, `lean 4`, `lean4:`."""
 _INLINE_CODE = re.compile(r"(?<![`\w])`([^`\s](?:[^`\n]*[^`\s])?)`(?![`\w])")
-_LABEL = re.compile(r"\A(?:the[ \t]+)?(?:next[ \t]+)?tactic(?:[ \t]+is)?[ \t]*:\s*", re.IGNORECASE)
+_LABEL = re.compile(
+    r"\A(?:(?:the[ \t]+)?(?:next[ \t]+)?tactic(?:[ \t]+is)?|(?:final[ \t]+)?answer|assistant)[ \t]*:\s*", re.IGNORECASE
+)
 _LIST_MARK = re.compile(r"\A(?:[-*+]|\d+[.)])[ \t]+(?=\S)")
 
 
@@ -236,8 +263,17 @@ def read_tactic(text: str) -> str:
     """Return the tactic of an answer: what is in the first code block that may be meant, or all of it.
 
     The first, and not the last: several blocks are the steps of a proof, and the first is for the state that was asked
-    about. Without a block, code between single backticks in a sentence, or what follows a label or a list mark.
+    about. Without a block, code between single backticks in a sentence, or what follows a label or a list mark. A `by`
+    before it is that of the statement: no tactic begins so.
     """
+    tactic = _written_tactic(text)
+    begun = _BEGUN.match(tactic)
+    if begun is None or not mask(tactic[begun.end() :]).strip():
+        return tactic
+    return _layouts(tactic[begun.end() :])[0].strip()
+
+
+def _written_tactic(text: str) -> str:
     text = without_thoughts(text.replace("\r\n", "\n")).strip()
     if "```" in text or "~~~" in text:
         blocks = _blocks(text)
@@ -324,6 +360,7 @@ _COMMAND_LINE = re.compile(
 _NO_TACTIC = re.compile(rf"(?!open|set_option)(?:{_COMMAND_LINE.pattern})")
 _VALUE = re.compile(r"\s*:=")
 _BY = re.compile(r"\s*by(?![\w.'!?])")
+_BEGUN = re.compile(rf":=(?:{_BY.pattern})?|{_BY.pattern}")
 _SENTENCE = re.compile(rf"[A-Z*\\∎■✓✔✅☑🎉]|\d+[.)] |</\w+>|(?![{NAME_START}λΠΣ\d])\w")
 """Matches what follows a proof and is no Lean: `This proves ...`, `**Explanation**`, `\\end{lean}`, `</lean>`, a letter
 that no name of Lean begins with."""
