@@ -294,9 +294,7 @@ def test_sizes_that_no_network_has_are_refused(
     manifest = save_checkpoint(tmp_path, 1, model, tokenizer).with_suffix(".json")
     about = json.loads(manifest.read_text())
     manifest.write_text(json.dumps({**about, "config": {**about["config"], name: size}}))
-    with pytest.raises(
-        UserError, match=r"model_1\.json (describes a larger|does not describe a checkpoint)"
-    ):
+    with pytest.raises(UserError, match=r"model_1\.json (describes a larger|does not describe a checkpoint)"):
         load_model(tmp_path)
     assert small_network(str(tmp_path)) is None or size == 100
 
