@@ -29,6 +29,13 @@ if TYPE_CHECKING:
 ABSENT = {"nanolean": "the embedded prover is not here (no package nanolean): name servers of Lean with --lean-servers"}
 """Error messages of commands, by the optional package that is not installed."""
 
+_LIMITS = {
+    errno.EMFILE: "ulimit -n says how many a program may have, and ulimit -n 4096 allows more",
+    errno.ENFILE: "all programs together have as many as the system allows",
+    errno.ENOMEM: "free some, or use fewer processes",
+}
+"""What to do about a limit of the system, by the error that it shows as."""
+
 
 class UserError(Exception):
     """Something outside of the program is wrong; the message is one line that a user can act on."""
@@ -183,6 +190,9 @@ def run_main(main: Callable[[], int | None]) -> None:
             code = 2
         elif error.filename:
             report_error(f"{error.filename}: {error.strerror}")
+            code = 2
+        elif error.errno in _LIMITS:
+            report_error(f"{error.strerror}: {_LIMITS[error.errno]}")
             code = 2
         elif "usable temporary directory" in str(error):  # of `tempfile`, whose probe a full disk refuses as well
             report_error(f"{error.strerror}: make room there, or name another folder in TMPDIR")

@@ -64,6 +64,11 @@ def test_where_python_leaves_out_what_commands_need_that_is_said(monkeypatch, ca
     assert ended.value.code == 2 and "unset PYTHONOPTIMIZE" in capsys.readouterr().err
 
 
+def test_a_limit_of_the_system_is_one_line(capsys):
+    assert ends_with(OSError(errno.EMFILE, "Too many open files")) == 2
+    assert capsys.readouterr().err.startswith("error: Too many open files: ulimit -n")
+
+
 def test_no_folder_for_temporary_files_is_one_line(capsys):
     assert ends_with(FileNotFoundError(errno.ENOENT, "No usable temporary directory found in ['/tmp']")) == 2
     assert "name another folder in TMPDIR" in capsys.readouterr().err
