@@ -128,7 +128,7 @@ def test_a_home_that_cannot_be_written_to_is_told(home: Path) -> None:
 
 def test_a_machine_without_room_for_temporary_files_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", None)
-    monkeypatch.setattr(tempfile, "_candidate_tempdir_list", lambda: ["/nonexistent"])
+    monkeypatch.setattr(tempfile, "_candidate_tempdir_list", lambda: ["/dev/null"])
     assert finding(checks.resources(NOTHING), "disk").fix == "export TMPDIR=DIR"
 
 

@@ -137,7 +137,7 @@ def atomic_write_text(path: Path, text: str) -> None:
 
 def atomic_write_json(path: Path, value: Any) -> None:
     """Atomically write indented JSON."""
-    atomic_write_text(path, json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+    atomic_write_text(path, _json_text(value, indent=2) + "\n")
 
 
 def parse_json(data: bytes | str) -> Any:
@@ -195,7 +195,17 @@ def read_object(path: Path) -> dict[str, Any] | None:
 
 def json_line(record: Any) -> str:
     """Encode a record as a line of JSONL."""
-    return json.dumps(record, ensure_ascii=False, separators=(",", ":")) + "\n"
+    return _json_text(record, separators=(",", ":")) + "\n"
+
+
+def _json_text(value: Any, **how: Any) -> str:
+    """Encode a value so that it has a UTF-8 form: half a character, as texts of others may have, is an escape."""
+    text = json.dumps(value, ensure_ascii=False, **how)
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return json.dumps(value, **how)
+    return text
 
 
 class JsonlWriter:

@@ -211,7 +211,7 @@ class Choice:
 
     def sample(self, stop: Sequence[str], num_tokens: int) -> TextSample:
         """Return it as a sample; `num_tokens` is what to believe of its length where its tokens were not listed."""
-        text, stopped = cut_at("".join(self.text), stop)
+        text, stopped = cut_at(_whole_characters("".join(self.text)), stop)
         if not text and self.says_elsewhere and self.ending == "end":
             _warn_once(
                 "elsewhere",
@@ -232,6 +232,15 @@ class Choice:
         if not self.text and self.reason is None:
             return "failed"  # of this one a stream holds signs of life alone: no sample of the model
         return ending(self.reason, "".join(self.text))
+
+
+def _whole_characters(text: str) -> str:
+    """Join halves of characters, which two pieces of a stream may have; one that stays alone is replaced."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text
 
 
 _OTHER_TEXTS = ("reasoning_content", "reasoning", "thinking", "tool_calls", "refusal")

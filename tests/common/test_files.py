@@ -57,6 +57,15 @@ def test_pipes_and_open_files_are_written_into_and_stay(tmp_path, write):
     assert (tmp_path / "redirected").read_bytes() == b"before, within, behind" and opened.is_symlink()
 
 
+def test_half_a_character_is_written_as_an_escape_and_comes_back(tmp_path):
+    record = {"text": "ℕ \ud83d"}
+    atomic_write_json(tmp_path / "a.json", record)
+    writer = JsonlWriter(tmp_path / "a.jsonl")
+    writer.write(record)
+    writer.close()
+    assert read_json(tmp_path / "a.json") == record == next(iter(read_jsonl(tmp_path / "a.jsonl")))
+
+
 def test_a_written_file_has_the_rights_that_the_umask_leaves(tmp_path):
     for mask, rights in ((0o022, 0o644), (0o077, 0o600), (0o002, 0o664)):
         before = os.umask(mask)

@@ -651,6 +651,14 @@ def test_a_text_that_is_not_unicode_is_refused_before_it_is_sent(server: OpenAIS
     assert not server.requests
 
 
+@pytest.mark.parametrize(("pieces", "text"), [(("h \ud835", "\udd52"), "h 𝕒"), (("h \ud835",), "h \ufffd")])
+def test_halves_of_characters_are_joined_or_replaced(server: OpenAIServer, pieces: tuple[str], text: str) -> None:
+    parts = [{"type": "text", "text": piece} for piece in pieces]
+    server.refusal = lambda body: (200, {"choices": [{"message": {"content": parts}, "finish_reason": "stop"}] * 3})
+    (samples,) = OpenAIModel(server.base, "tiny", QUICK, chat=True).generate(["a"], THREE, [1])
+    assert [sample.text for sample in samples] == [text] * 3
+
+
 @pytest.mark.parametrize("count", [-5, 10**400, "3", None])
 def test_a_number_of_tokens_that_none_can_have_counts_as_none(server: OpenAIServer, count: Any) -> None:
     choice = {"text": "simp", "finish_reason": "stop"}
