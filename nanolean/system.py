@@ -2,6 +2,7 @@
 
 import argparse
 import ctypes
+import errno
 import gc
 import io
 import os
@@ -85,16 +86,19 @@ def run_main(main: Callable[[], int | None]) -> None:
     except OSError as error:
         if isinstance(error, BrokenPipeError) and _nobody_reads():
             code = 141  # what a shell says of a program that the signal SIGPIPE ends
-        elif error.filename:
-            print(f"error: {error.filename}: {error.strerror}", file=sys.stderr)
+        elif error.filename or error.errno == errno.ENOSPC:
+            print(f"error: {error.filename or 'cannot write'}: {error.strerror}", file=sys.stderr)
             code = 2
         else:
             raise
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         code = 130
-    if _nobody_reads():  # so that the flush at exit says nothing
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    with suppress(ValueError):  # of a stream that is closed
+        try:
+            sys.stdout.flush()
+        except OSError:  # said above: so that the flush at exit says nothing
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(code)
 
 
@@ -103,6 +107,9 @@ def print_utf8() -> None:
 
     A terminal of another encoding keeps it, and gets escapes for what it lacks.
     """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:  # closed by whoever started the program
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             keeps = stream.isatty() and stream.encoding.lower() not in ("ascii", "us-ascii", "ansi_x3.4-1968")
@@ -125,8 +132,15 @@ def _nobody_reads() -> bool:
 def atomic_write(path: Path, data: bytes, sync: bool = True) -> None:
     """Write a file that others see whole or not at all. OSErrors leave no file behind and name `path`.
 
-    Without `sync` that holds as long as the machine does not stop.
+    Without `sync` that holds as long as the machine does not stop. A device or a pipe (`/dev/null`, `/dev/stdout`) is
+    written into: a rename would put a file in its place.
     """
+    opened = re.fullmatch(r"/proc/self/fd/(\d+)", os.readlink(path)) if path.is_symlink() else None
+    if opened or (path.exists() and not (path.is_file() or path.is_dir())):
+        sys.stdout.flush()  # what was printed comes first
+        with open(os.dup(int(opened[1])) if opened else path, "wb") as file:
+            file.write(data)
+        return
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
     try:

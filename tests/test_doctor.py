@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -123,6 +124,12 @@ def test_a_wrong_dtype_is_told_at_the_device(monkeypatch: pytest.MonkeyPatch) ->
 def test_a_home_that_cannot_be_written_to_is_told(home: Path) -> None:
     home.write_text("a file")
     assert finding(checks.resources(NOTHING), "disk").state == "broken"
+
+
+def test_a_machine_without_room_for_temporary_files_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    monkeypatch.setattr(tempfile, "_candidate_tempdir_list", lambda: ["/dev/null"])
+    assert finding(checks.resources(NOTHING), "disk").fix == "export TMPDIR=DIR"
 
 
 # -- the home -------------------------------------------------------------------------------------------------------

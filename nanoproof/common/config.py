@@ -18,7 +18,6 @@ one more flag, `--<prefix>preset`. What a preset does not name has its default t
 import argparse
 import dataclasses
 import difflib
-import math
 import os
 import re
 import sys
@@ -228,7 +227,7 @@ def _check_value(value: Any, rule: Mapping[str, Any], name: str, section: str) -
     if isinstance(value, (int, float)):
         # nan passes every comparison below by failing it. Infinite, a learning rate makes all weights nan, a weight of
         # the loss the loss, and a time limit overflows the system's calls.
-        check(math.isfinite(value), f"{name} must be a number, got {value}", section)
+        check(abs(value) < 2**63, f"{name} must be a number, got {str(value)[:40]}", section)
         if rule.get("min") is not None:
             check(value >= rule["min"], f"{name} must be >= {rule['min']}, got {value}", section)
         if rule.get("max") is not None:

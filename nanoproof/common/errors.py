@@ -14,20 +14,27 @@ import select
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from datetime import timedelta
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nanoproof.common.terminal import print_lines, use_utf8
+from nanoproof.common.terminal import open_streams, use_utf8
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
 
 ABSENT = {"nanolean": "the embedded prover is not here (no package nanolean): name servers of Lean with --lean-servers"}
 """Error messages of commands, by the optional package that is not installed."""
+
+_LIMITS = {
+    errno.EMFILE: "ulimit -n says how many a program may have, and ulimit -n 4096 allows more",
+    errno.ENFILE: "all programs together have as many as the system allows",
+    errno.ENOMEM: "free some, or use fewer processes",
+}
+"""What to do about a limit of the system, by the error that it shows as."""
 
 
 class UserError(Exception):
@@ -157,8 +164,11 @@ def run_main(main: Callable[[], int | None]) -> None:
     The code is 2, with one line, for a `UserError` or an OSError of a file, 130 on Ctrl-C, and 141 without a line if
     nobody reads standard output.
     """
+    open_streams()
     use_utf8()
     try:
+        if sys.flags.optimize > 1:
+            raise UserError("pages of help are made of docstrings, which Python leaves out here: unset PYTHONOPTIMIZE")
         code = main() or 0
         # A full disk or a reader who is gone shows here, where it has its line, and not in the flush at exit.
         if not sys.stdout.closed:
@@ -181,6 +191,12 @@ def run_main(main: Callable[[], int | None]) -> None:
         elif error.filename:
             report_error(f"{error.filename}: {error.strerror}")
             code = 2
+        elif error.errno in _LIMITS:
+            report_error(f"{error.strerror}: {_LIMITS[error.errno]}")
+            code = 2
+        elif "usable temporary directory" in str(error):  # of `tempfile`, whose probe a full disk refuses as well
+            report_error(f"{error.strerror}: make room there, or name another folder in TMPDIR")
+            code = 2
         else:
             raise
     except RuntimeError:  # such as those of collectives whose other end is gone
@@ -190,6 +206,9 @@ def run_main(main: Callable[[], int | None]) -> None:
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         code = 130
-    if _nobody_reads():
-        print_lines(())  # so that the flush at exit is silent
+    with suppress(ValueError):  # of a stream that is closed
+        try:
+            sys.stdout.flush()
+        except OSError:  # said above: so that the flush at exit is silent
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(code)

@@ -8,6 +8,7 @@ import re
 import secrets
 import shutil
 import stat
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -22,9 +23,16 @@ def atomic_write(path: Path, write: Callable[[IO[bytes]], object], sync: bool = 
 
     A reader of `path` sees the old content or the new one, never half of it. OSErrors (a full disk) leave no file
     behind and name `path`. Without `sync` that holds as long as the machine does not stop: for files that are written
-    often and can be lost then.
+    often and can be lost then. A device or a pipe (`/dev/null`, `/dev/stdout`) is written into: a rename would put a
+    file in its place, for all of the machine if root does it.
     """
     path = Path(path)
+    place = _stream_at(path)
+    if place is not None:
+        sys.stdout.flush()  # what was printed comes first
+        with open(place, "wb") as file:
+            write(file)
+        return
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
     try:
@@ -41,6 +49,13 @@ def atomic_write(path: Path, write: Callable[[IO[bytes]], object], sync: bool = 
         if isinstance(error, OSError) and error.errno and error.filename in (None, str(temporary)):
             raise OSError(error.errno, error.strerror, str(path)) from error
         raise
+
+
+def _stream_at(path: Path) -> Path | int | None:
+    """Return what to open for a device, a pipe, or a name of a file that is open; None for any other path."""
+    if path.is_symlink() and (found := re.fullmatch(r"/proc/self/fd/(\d+)", os.readlink(path))):
+        return os.dup(int(found[1]))  # opened once more, a file would be written from its beginning
+    return path if path.exists() and not (path.is_file() or path.is_dir()) else None
 
 
 def read_regular(path: Path, most: int | None = None) -> bytes:
@@ -122,7 +137,7 @@ def atomic_write_text(path: Path, text: str) -> None:
 
 def atomic_write_json(path: Path, value: Any) -> None:
     """Atomically write indented JSON."""
-    atomic_write_text(path, json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+    atomic_write_text(path, _json_text(value, indent=2) + "\n")
 
 
 def parse_json(data: bytes | str) -> Any:
@@ -180,7 +195,17 @@ def read_object(path: Path) -> dict[str, Any] | None:
 
 def json_line(record: Any) -> str:
     """Encode a record as a line of JSONL."""
-    return json.dumps(record, ensure_ascii=False, separators=(",", ":")) + "\n"
+    return _json_text(record, separators=(",", ":")) + "\n"
+
+
+def _json_text(value: Any, **how: Any) -> str:
+    """Encode a value so that it has a UTF-8 form: half a character, as texts of others may have, is an escape."""
+    text = json.dumps(value, ensure_ascii=False, **how)
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return json.dumps(value, **how)
+    return text
 
 
 class JsonlWriter:

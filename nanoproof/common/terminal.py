@@ -58,6 +58,13 @@ class Paint:
         return f"\x1b[{';'.join(STYLES[style] for style in styles)}m{text}\x1b[0m"
 
 
+def open_streams() -> None:
+    """Open the standard streams that whoever started the program has closed (`>&-`, a daemon) on the null device."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))
+
+
 def use_utf8() -> None:
     """Print UTF-8, and read it from arguments, whatever the locale says: in the C locale Python takes ASCII alone.
 

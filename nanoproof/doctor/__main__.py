@@ -3,7 +3,8 @@
 python -m nanoproof.doctor
 python -m nanoproof.doctor --for rl eval --datasets leanworkbook minif2f --lean-servers host:8000 --lean-project DIR
 
-Nothing is changed and nothing is downloaded. Exit code 1 if something is missing that a stage of --for needs, else 0.
+Nothing is downloaded, and nothing is written but caches. Exit code 1 if something is missing that a stage of --for
+needs, else 0.
 """
 
 import json

@@ -5,6 +5,7 @@ import platform
 import re
 import shutil
 import sys
+import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -142,6 +143,10 @@ def _disk() -> Finding:
     elsewhere = "export NANOPROOF_HOME=DIR"
     if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
         return Finding("disk", "broken", f"{there} cannot be written to", elsewhere)
+    try:
+        tempfile.gettempdir()
+    except OSError:  # torch and NanoLean start no process without it
+        return Finding("disk", "broken", "no folder for temporary files can be written to", "export TMPDIR=DIR")
     if free < MIN_FREE_DISK:
         return Finding("disk", "broken", f"only {text}", elsewhere)
     return Finding("disk", "ok", text if there == folder else f"{text} (not made yet)")

@@ -118,12 +118,14 @@ def damaged_file(folder: Path) -> str | None:
             if _is_pointer(file):
                 return _pointer_problem(file)
             if file.suffix == ".json":
-                json.loads(file.read_bytes())
+                told = json.loads(file.read_bytes())
+                if file.name.endswith(".index.json") and "weight_map" not in told:
+                    return f"{file.name} is damaged"
             elif file.suffix == ".safetensors":
                 safetensors.safe_open(file, "pt").keys()
             elif file.suffix == ".bin" and not zipfile.is_zipfile(file):
                 return f"{file.name} is damaged"
-        except (OSError, ValueError, RecursionError, safetensors.SafetensorError):
+        except (OSError, TypeError, ValueError, RecursionError, safetensors.SafetensorError):
             return f"{file.name} is damaged"
     for part in sorted(folder.glob("*-00001-of-*")):
         index = f"{part.name.partition('-')[0]}{part.suffix}.index.json"

@@ -119,6 +119,12 @@ class HFModel:
             if self._eos not in ([stated], stated):  # texts of a cache may be of when those alone ended one
                 self.identity += f" ends {self._eos}"
         embeddings = self._model.get_input_embeddings().weight.shape[0]
+        if self._writes and not any(end < embeddings for end in self._eos):
+            log.warning(
+                "%s: no token of the network ends a text (eos_token in its tokenizer_config.json): each goes on up to "
+                "the limit, and counts as cut off where no other mark ends it",
+                self.name,
+            )
         self._codec = PromptCodec(self._tokenizer, self.encoder_decoder, chat, self._eos, embeddings)
         self._library = library
         self._has_cut = False

@@ -32,6 +32,9 @@ def checked_base(base: str) -> tuple[str, str]:
     try:
         parts = urlsplit(base)
         host, _ = parts.hostname, parts.port
+        (host or "").encode("idna")  # as whoever connects does: no part of a name may be empty, or too long
+        if re.search(r"[\s\\\x00-\x1f\x7f]", base):
+            raise ValueError
     except ValueError:
         raise UserError("openai: not an address; expected http://host:port/v1#model") from None
     if "api-version=" in parts.query:

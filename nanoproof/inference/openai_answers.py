@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import httpx2
 
@@ -15,6 +15,7 @@ from nanoproof.common.web.http_client import MAX_ANSWER_BYTES
 from nanoproof.inference.language_model import TextSample, cut_at
 
 log = logging.getLogger(__name__)
+T = TypeVar("T")
 
 # -- Why a text ended ------------------------------------------------------------------------------------------------
 
@@ -26,8 +27,8 @@ _NAMES: dict[Ending, str] = {
     # It would have gone on: no tokens were left, or a filter stopped it. Such a text is a sample all the same. Asked
     # for again until it ends, the samples would be those that are short, and pass@k of nothing that was drawn.
     "cut off": "length max_tokens max_length max_new_tokens max_output_tokens model_length token_limit length_limit "
-    "context_length model_context_window_exceeded incomplete content_filter content-filter safety recitation refusal "
-    "blocklist prohibited_content spii",
+    "context_length model_context_window_exceeded incomplete not_finished content_filter safety recitation refusal "
+    "blocklist prohibited_content spii error_toxic error_limit repetition none null",
     # The server did not finish its work, whatever the text was to be: it is asked again.
     "failed": "error abort aborted cancelled canceled network_error insufficient_system_resource timeout "
     "user_stopped model_unloaded preempted interrupted",
@@ -36,7 +37,7 @@ ENDINGS = {name: meaning for meaning, names in _NAMES.items() for name in names.
 """What the reasons mean that servers of different makes give for the end of a text, as `_reason_name` writes them."""
 _REASON_PREFIX = re.compile(r"^finish_?reason[._]")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_LIMIT = re.compile(r"limit|length|max|budget|truncat|exceed|partial")
+_LIMIT = re.compile(r"limit|length|max|budget|truncat|exceed|partial|filter|safety|guard|sensitive|moderat|block")
 _FAILURE = re.compile(r"error|fail|abort|cancel")
 _REASON_FIELDS = ("finish_reason", "finishReason", "stop_reason", "done_reason")
 _warned: set[str] = set()
@@ -117,13 +118,17 @@ class Answer:
                 raise httpx2.ReadTimeout("the answer trickles")
             yield block
 
+    def body(self) -> bytes:
+        """Return all of it. Raises Garbled for one of unreasonable size."""
+        return b"".join(self._blocks())
+
     def refusal(self) -> str:
         """Return what the body says of a refusal. Raises Garbled for one of unreasonable size."""
-        return refusal_of(b"".join(self._blocks()))
+        return refusal_of(self.body())
 
     def json(self) -> dict[str, Any]:
         """Return the JSON object that the body is. Raises Garbled."""
-        return read_json_object(b"".join(self._blocks()))
+        return read_json_object(self.body())
 
     def events(self) -> Iterator[dict[str, Any]]:
         """Yield the object that the body is, or those of a stream. Raises Garbled if one breaks off before its end.
@@ -184,14 +189,13 @@ class Choice:
         elif "text" in piece:
             self.text.append(_text(piece["text"]))
         # A message of null is that of a text which a filter held back, say: its reason counts.
-        elif reason_of(piece) is None and not is_stream:
+        elif message or (reason_of(piece) is None and not is_stream):
             raise Garbled("a choice must have a message or a text")
         problem = piece.get("error")
         if problem:
             self.error = error_message({"error": problem})
-        num_tokens = piece.get("num_tokens")  # a field of our own server: it knows the sum, not each token's
-        if isinstance(num_tokens, int):
-            self.num_tokens = num_tokens
+        # A field of our own server: it knows the sum, not each token's.
+        self.num_tokens = count_of(piece, "num_tokens", self.num_tokens)
         # In a stream the last piece alone has a reason, and may be followed by one of null.
         self.reason = reason_of(piece) or self.reason
         logprobs = piece.get("logprobs")
@@ -207,7 +211,7 @@ class Choice:
 
     def sample(self, stop: Sequence[str], num_tokens: int) -> TextSample:
         """Return it as a sample; `num_tokens` is what to believe of its length where its tokens were not listed."""
-        text, stopped = cut_at("".join(self.text), stop)
+        text, stopped = cut_at(_whole_characters("".join(self.text)), stop)
         if not text and self.says_elsewhere and self.ending == "end":
             _warn_once(
                 "elsewhere",
@@ -228,6 +232,15 @@ class Choice:
         if not self.text and self.reason is None:
             return "failed"  # of this one a stream holds signs of life alone: no sample of the model
         return ending(self.reason, "".join(self.text))
+
+
+def _whole_characters(text: str) -> str:
+    """Join halves of characters, which two pieces of a stream may have; one that stays alone is replaced."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text
 
 
 _OTHER_TEXTS = ("reasoning_content", "reasoning", "thinking", "tool_calls", "refusal")
@@ -252,7 +265,7 @@ def _text(content: object) -> str:
         for part in content:
             if isinstance(part, str):
                 texts.append(part)
-            elif isinstance(part, Mapping) and part.get("type", "text") in _TEXT_PARTS:
+            elif isinstance(part, Mapping) and (part.get("type") or "text") in _TEXT_PARTS:
                 texts.append(_text(part.get("text")))
         return "".join(texts)
     if not isinstance(content, str):
@@ -294,6 +307,12 @@ def listed_models(answer: object) -> list[str]:
         if isinstance(name, str):
             names.append(name)
     return names
+
+
+def count_of(answer: Mapping[str, Any], name: str, otherwise: T) -> int | T:
+    """Return the number of tokens that a field holds; `otherwise` where it holds none that can be."""
+    count = answer.get(name)
+    return count if isinstance(count, int) and 0 <= count < 1 << 31 else otherwise
 
 
 def list_of(answer: Mapping[str, Any], name: str) -> list[Any]:

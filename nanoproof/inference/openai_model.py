@@ -7,7 +7,9 @@ sense: after pauses that double and vary, or as long as `Retry-After` says, whic
 
 import contextlib
 import copy
+import json
 import logging
+import os
 import random
 import re
 import sys
@@ -42,6 +44,7 @@ from nanoproof.inference.openai_answers import (
     Answer,
     Choice,
     Garbled,
+    count_of,
     echoed,
     error_message,
     list_of,
@@ -134,8 +137,11 @@ class OpenAIModel:
                 limits=httpx2.Limits(max_connections=self._options.requests, max_keepalive_connections=None),
                 follow_redirects=False,  # the token would go wherever a server points
             )
-        except (ImportError, ValueError) as error:  # a proxy of SOCKS without its package, or of no known kind
+        except (ImportError, ValueError, httpx2.InvalidURL) as error:  # a proxy of SOCKS without its package, or none
             raise UserError(self._unreachable(f"openai:{self._base}", error)) from None
+        except OSError as error:  # of SSL's kind as well
+            named = os.environ.get("SSL_CERT_FILE", "the system")
+            raise UserError(f"openai:{self._base}: the certificates of {named} cannot be read: {error}") from None
         self._closed = threading.Event()
         self._slots = threading.BoundedSemaphore(self._options.requests)
         self._threads = ThreadPoolExecutor(self._options.requests, "openai-model")
@@ -158,34 +164,40 @@ class OpenAIModel:
         With `wait` it is asked again while it is busy, as with loading its model.
         """
 
-        def ask() -> httpx2.Response:
-            answer = self._get_models()
+        def ask() -> tuple[int, bytes]:
+            answer, body = self._get_models()
             if wait and answer.status_code in BUSY_STATUSES:
-                reason, retry_after = refusal_of(answer.content), answer.headers.get("Retry-After")
+                reason, retry_after = refusal_of(body), answer.headers.get("Retry-After")
                 raise self._refusal(f"{self._base}/models", answer.status_code, reason, retry_after)
-            return answer
+            return answer.status_code, body
 
         try:
-            answer = self._repeatedly(ask)
+            code, body = self._repeatedly(ask)
         except httpx2.TransportError as error:
             raise policy.PolicyUnreachable(self._unreachable(self._base, error)) from None
-        except httpx2.DecodingError:
+        except (httpx2.DecodingError, Garbled):
             return []
-        if answer.status_code in (401, 403):
-            raise self._denied(answer.status_code, refusal_of(answer.content))
+        if code in (401, 403):
+            raise self._denied(code, refusal_of(body))
         try:
-            return listed_models(answer.json())
-        except ValueError:
+            return listed_models(json.loads(body))
+        except (ValueError, RecursionError):
             return []  # some servers have no such list; they are asked all the same
 
-    def _get_models(self) -> httpx2.Response:
+    def _get_models(self) -> tuple[httpx2.Response, bytes]:
         """Ask for the list; who waits for a server that says nothing, or starts a machine first, is told."""
         where, longest = f"{self._base}/models", min(self._silence, LONGEST_SILENCE_SECONDS)
+
+        def get(seconds: float) -> tuple[httpx2.Response, bytes]:
+            deadline = time.monotonic() + seconds
+            with self._client.stream("GET", where, timeout=seconds) as answer:
+                return answer, Answer(answer, deadline).body()
+
         try:
-            return self._client.get(where, timeout=min(longest, SILENCE_SECONDS))
+            return get(min(longest, SILENCE_SECONDS))
         except httpx2.ReadTimeout:
-            log.warning("%s has said nothing in %g s; waiting for %g s more", where, SILENCE_SECONDS, longest)
-            return self._client.get(where, timeout=longest)
+            log.warning("%s has not answered in %g s; waiting for %g s more", where, SILENCE_SECONDS, longest)
+            return get(longest)
 
     def _find_model(self, model: str | None, any_model: bool) -> str:
         """Check that somebody answers, and which models there are, as far as the endpoint says."""
@@ -344,8 +356,8 @@ class OpenAIModel:
                     index = piece["index"]
                 choices.setdefault(index, Choice()).add(piece, answer.is_stream)
             usage = event.get("usage")
-            if isinstance(usage, Mapping) and isinstance(usage.get("completion_tokens"), int):
-                num_tokens = usage["completion_tokens"]
+            if isinstance(usage, Mapping):
+                num_tokens = count_of(usage, "completion_tokens", num_tokens)
         ended = [choice for _, choice in sorted(choices.items()) if choice.ending != "failed"]
         if not ended:
             errors += [choice.error for choice in choices.values() if choice.error]
@@ -467,18 +479,20 @@ class OpenAIModel:
             raise _Repeat(policy.PolicyTimeout(message)) from None
         except httpx2.TransportError as error:
             raise _Repeat(policy.PolicyUnreachable(self._unreachable(where, error))) from None
+        except UnicodeEncodeError:  # of what is sent: it stays so, however often it is
+            raise policy.BadState(f"{where}: the text is not Unicode: it has a lone surrogate") from None
         except (Garbled, httpx2.DecodingError, KeyError, TypeError, ValueError) as error:
             message = f"{where} answered nonsense{self._proxy}: {self._clean(error)}{address_hint(self._base, where)}"
             raise _Repeat(policy.PolicyServerError(message)) from None
 
     def _error_within(self, error: object) -> Exception:
         """Return what to raise for an error in an answer of status 200: that of the status which it names."""
-        code: object = None
-        if isinstance(error, Mapping):
-            code = error.get("code")
         message = error_message(error)
-        if not isinstance(code, int) or not 400 <= code < 600:
-            code = 404 if WRONG_ADDRESS.search(message) else 500
+        code = 404 if WRONG_ADDRESS.search(message) else 500
+        if isinstance(error, Mapping):
+            stated = " ".join(str(error.get(name)) for name in ("code", "status", "status_code", "statusCode"))
+            status = re.search(r"(?<!\S)[45][0-9][0-9](?!\S)", stated)  # some write "429"
+            code = int(status[0]) if status else code
         return self._refusal(self._base, code, message)
 
     def _refusal(

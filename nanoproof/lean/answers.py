@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from nanoproof.lean.declarations import outline
 from nanoproof.lean.lexical import (
     ASCII_SYMBOLS,
-    NAME_START,
     blank_comments,
     find_arms,
     find_top_level,
@@ -23,6 +22,7 @@ from nanoproof.lean.lexical import (
     without_header,
 )
 from nanoproof.lean.source import NAME, parse_declaration, sorries
+from nanoproof.lean.thoughts import SENTENCE, without_thoughts
 from nanoproof.lean.types import Theorem
 
 LONGEST_TEXT = 100_000
@@ -34,72 +34,6 @@ MOST_COPIES = 8
 """Times that a text may state the theorem, from its end, to be looked at."""
 LONGEST_COMMENT = 3_000
 """Characters of the longest comment in a code block that may hold fences of its own."""
-
-# -- Thoughts --------------------------------------------------------------------------------------------------------
-
-# How models mark where their thoughts begin, and where an answer does. An answer's own end is where thoughts begin
-# again: nothing behind it counts.
-_THOUGHTS = (
-    "(?:think|(?:ant)?thinking|thoughts?|thought_process|reason|reasoning(?:_content)?|reflection|scratch_?pad|analysis|"
-    "monologue|cot|plan|planning)"
-)
-_TAGS_OF_THOUGHTS = rf"(?:\w+[:_])?{_THOUGHTS}"
-_THOUGHTS_BEGIN = (
-    rf"<{_TAGS_OF_THOUGHTS}>|<\|{_THOUGHTS}\|>",  # DeepSeek-R1, Qwen3, EXAONE, `seed:think`, `longcat_think`
-    r"</(?:answer|final_answer|response|solution)>",
-    r"<\|(?:begin_of_thought|end_of_solution)\|>",  # Sky-T1, OpenThinker
-    r"<\|(?:START_THINKING|END_RESPONSE)\|>",  # Command A Reasoning
-    r"\[THINK\]|\[END FINAL RESPONSE\]",  # Magistral; Apriel
-    r"<\|im_start\|>think\b|<unused94>thought",  # s1; MedGemma
-    r"◁think▷",  # Kimi
-    r"<\|channel>thought",  # Gemma 4
-    r"<\|inner_prefix\|>",  # Apertus
-    r"<\|channel\|>(?:analysis|commentary)\b[^<]*<\|message\|>",  # gpt-oss
-    # The ends of a turn, where a server does not stop at them: what follows is a turn that the model made up.
-    r"<\|(?:end|return|im_end|endoftext|eot|eot_id|eom|eom_id|end_of_text|end_of_turn|eos|user)\|>"
-    r"|</s>|<eos>|<end_of_turn>|<turn\|>|<｜end▁of▁sentence｜>|\[\|endofturn\|\]",
-)
-_ANSWER_BEGINS = (
-    rf"<(?:\s*/\s*\|?|\|\s*/\s*){_TAGS_OF_THOUGHTS}\s*\|?>",  # sampled texts have a blank in it at times
-    r"<(?:answer|final_answer|response|solution)>",
-    rf"<[|｜]end[_▁](?:of[_▁])?{_THOUGHTS}[|｜]>|<\|begin_of_solution\|>",
-    r"<\|START_RESPONSE\|>",
-    r"\[/THINK\]|\[BEGIN FINAL RESPONSE\]|^Here is my response:",  # the last one: Granite 3.2
-    r"<\|im_start\|>answer\b|<unused95>",
-    r"◁/think▷",
-    r"<channel\|>",
-    r"<\|inner_suffix\|>",
-    r"<\|channel\|>final\b[^<]*(?:<\|constrain\|>[^<]*)?<\|message\|>",
-    r"assistantfinal",  # gpt-oss, where its special tokens were left out of the text
-)
-_MARKER = re.compile(f"(?P<thoughts>{'|'.join(_THOUGHTS_BEGIN)})|(?P<answer>{'|'.join(_ANSWER_BEGINS)})", re.I | re.M)
-
-
-def without_thoughts(text: str) -> str:
-    """Return the answer behind a model's thoughts, stripped; empty where the thoughts never end.
-
-    Many templates put the opening marker into the prompt, so that only the closing one is in the text: all before it is
-    thought. Of several answers the last that says something counts.
-    """
-    markers = list(_MARKER.finditer(text))
-    if not markers:
-        return text
-    answers: list[str] = []
-    thinking, begin = False, 0
-    for marker in markers:
-        if marker["thoughts"]:
-            if not thinking:
-                answers.append(text[begin : marker.start()])
-            thinking = True
-            continue
-        if not thinking:  # what stood before was thought, with its opening marker in the prompt
-            answers.clear()
-        thinking, begin = False, marker.end()
-    if not thinking:
-        answers.append(text[begin:])
-    said = [answer for answer in answers if answer.strip()]
-    return said[-1] if said else ""
-
 
 # -- Code blocks -----------------------------------------------------------------------------------------------------
 
@@ -113,7 +47,9 @@ _TAG = re.compile(r"\s*(?P<tag>[\w+#.-]*)[ \t]*(?P<rest>.*)")
 _ATTRIBUTES = re.compile(r"(?:[34]?:|[34]|[({\[].*[)}\]]|\w+=\S+(?:\s+\w+=\S+)*)\s*\Z")
 """What may follow a tag that is none of the code: `lean (name := x)`, `lean title="x"`, `lean 4`, `lean4:`."""
 _INLINE_CODE = re.compile(r"(?<![`\w])`([^`\s](?:[^`\n]*[^`\s])?)`(?![`\w])")
-_LABEL = re.compile(r"\A(?:the[ \t]+)?(?:next[ \t]+)?tactic(?:[ \t]+is)?[ \t]*:\s*", re.IGNORECASE)
+_LABEL = re.compile(
+    r"\A(?:(?:the[ \t]+)?(?:next[ \t]+)?tactic(?:[ \t]+is)?|(?:final[ \t]+)?answer|assistant)[ \t]*:\s*", re.IGNORECASE
+)
 _LIST_MARK = re.compile(r"\A(?:[-*+]|\d+[.)])[ \t]+(?=\S)")
 
 
@@ -236,8 +172,17 @@ def read_tactic(text: str) -> str:
     """Return the tactic of an answer: what is in the first code block that may be meant, or all of it.
 
     The first, and not the last: several blocks are the steps of a proof, and the first is for the state that was asked
-    about. Without a block, code between single backticks in a sentence, or what follows a label or a list mark.
+    about. Without a block, code between single backticks in a sentence, or what follows a label or a list mark. A `by`
+    before it is that of the statement: no tactic begins so.
     """
+    tactic = _written_tactic(text)
+    begun = _BEGUN.match(tactic)
+    if begun is None or not mask(tactic[begun.end() :]).strip():
+        return tactic
+    return _layouts(tactic[begun.end() :])[0].strip()
+
+
+def _written_tactic(text: str) -> str:
     text = without_thoughts(text.replace("\r\n", "\n")).strip()
     if "```" in text or "~~~" in text:
         blocks = _blocks(text)
@@ -267,7 +212,7 @@ def written_proof(theorem: Theorem, text: str) -> str:
     blocks = _blocks(text)
     if not blocks:
         inline = _INLINE_CODE.findall(mask(text))
-        in_words = _SENTENCE.match(text.lstrip()) is not None and not _states(theorem, text)
+        in_words = SENTENCE.match(text.lstrip()) is not None and not _states(theorem, text)
         if len(inline) == 1 and (in_words or text.strip() == f"`{inline[0]}`"):
             return str(inline[0])
         return _without_sentences_before(theorem, text)
@@ -324,9 +269,7 @@ _COMMAND_LINE = re.compile(
 _NO_TACTIC = re.compile(rf"(?!open|set_option)(?:{_COMMAND_LINE.pattern})")
 _VALUE = re.compile(r"\s*:=")
 _BY = re.compile(r"\s*by(?![\w.'!?])")
-_SENTENCE = re.compile(rf"[A-Z*\\∎■✓✔✅☑🎉]|\d+[.)] |</\w+>|(?![{NAME_START}λΠΣ\d])\w")
-"""Matches what follows a proof and is no Lean: `This proves ...`, `**Explanation**`, `\\end{lean}`, `</lean>`, a letter
-that no name of Lean begins with."""
+_BEGUN = re.compile(rf":=(?:{_BY.pattern})?|{_BY.pattern}")
 _SCOPE = re.compile(r"(?<![\w.'])(?:namespace|section|mutual)(?![\w.'])")
 _NAMESPACE_OF_TWO = re.compile(r"^[ \t]*namespace[ \t]+[^\s«»]*\.[^\s«»]+", re.MULTILINE)
 _MODIFIERS = re.compile(r"(?:(?<![\w.'])(?:private|protected|public|noncomputable|nonrec)\s+)+\Z")
@@ -527,7 +470,7 @@ def _without_end(value: str, after_source: str, before: str) -> str:
     lines, has_begun = value.split("\n"), False
     for number, line in enumerate(mask(value).split("\n")):
         code = line.strip()
-        ends = has_begun and _indent(line) <= margin and bool(_COMMAND_LINE.match(code) or _SENTENCE.match(code))
+        ends = has_begun and _indent(line) <= margin and bool(_COMMAND_LINE.match(code) or SENTENCE.match(code))
         if ends:
             value = _up_to_code("\n".join(lines[:number]))
             break

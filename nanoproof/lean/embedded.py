@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO
 
 from nanoproof.common.commands import run
+from nanoproof.common.errors import UserError
 from nanoproof.common.process import Closing
 from nanoproof.lean.client import LeanServerClient
 from nanoproof.lean.nanolean import check_installed
@@ -26,6 +27,8 @@ log = logging.getLogger(__name__)
 
 CERTIFICATE_SECONDS = 60.0
 """Time for the certificates of an evaluation; those that are not started by then are not written."""
+LEAST_MOST_PROCESSES, MOST_PROCESSES_OF_CORE = 64, 16
+"""Each has a thread that proves, and memory: with more, none of their proofs is found in time."""
 _READY_SECONDS = 300.0  # the first start ever checks the library of the embedded prover
 _STOP_SECONDS = 10.0
 _TAIL_BYTES = 2000
@@ -109,8 +112,16 @@ class EmbeddedServers(Closing):
 def start_embedded(num_processes: int, num_servers: int = 1, timeout: float = _READY_SECONDS) -> EmbeddedServers:
     """Start servers that share `num_processes` embedded provers, and wait until they are ready.
 
-    Raises `ServerUnavailable` if one does not come up within `timeout` seconds; the others are stopped then.
+    Raises `ServerUnavailable` if one does not come up within `timeout` seconds; the others are stopped then. Raises
+    UserError for more provers than the machine has room for.
     """
+    cores = os.cpu_count() or 1
+    most = max(LEAST_MOST_PROCESSES, MOST_PROCESSES_OF_CORE * cores)
+    if num_processes > most:
+        raise UserError(
+            f"this machine has {cores} cores, too few for {num_processes} processes of NanoLean: give at most {most}, "
+            "best one or two for each core (--lean-processes)"
+        )
     if not 1 <= num_servers <= num_processes:
         raise LeanError(f"cannot deal {num_processes} Lean processes to {num_servers} servers")
     servers = EmbeddedServers()

@@ -4,6 +4,7 @@ Files are read anew at each call, as the agent edits them, and none is written. 
 """
 
 import logging
+import os
 import random
 import re
 import threading
@@ -495,8 +496,8 @@ class Workbench:
             raise ToolProblem("outside the project", f"file: {file} is not below {self.root}")
         if path.suffix != ".lean":
             raise ToolProblem("bad argument", f"file: {file} is no .lean file")
-        if not path.is_file():
-            raise ToolProblem("bad argument", f"file: there is no {file} in {self.root}")
+        if not os.path.isfile(path):  # which of a name that is too long just says no
+            raise ToolProblem("bad argument", f"file: there is no {file[:200]} in {self.root}")
         return path
 
     # -- Lean --------------------------------------------------------------------------------------------------------

@@ -212,8 +212,11 @@ def load_trained(
         model = _load_base(manifest_path, manifest, config, device, compute_dtype)
         load_adapters(model, _load_tensors(weights), str(weights))
         return model, tokenizer, manifest
+    tensors = _load_tensors(weights)
+    if sum(tensor.numel() for tensor in tensors.values()) < config.fewest_parameters:  # nor has memory room for it
+        raise UserError(f"{weights} is of another network: {manifest_path.name} describes a larger one")
     model = GPT.allocate(config, device, compute_dtype)
-    load_weights(model, _load_tensors(weights), str(weights))
+    load_weights(model, tensors, str(weights))
     return model, tokenizer, manifest
 
 
@@ -328,20 +331,17 @@ def config_at(spec: str) -> GPTConfig | None:
     try:
         config = read_manifest(resolve_model_path(spec)).get("config")
         return GPTConfig(**{"num_kv_heads": None, **(config or {})})
-    except (UserError, TypeError):
+    except (UserError, TypeError, ValueError):
         return None
 
 
 def small_network(spec: str) -> int | None:
     """Return how many parameters the small network at a path has; None for a large one, or what is none of ours."""
     config = config_at(spec)
-    if config is None:
+    if config is None or config.fewest_parameters >= SMALL_PARAMETERS:
         return None
-    try:
-        with torch.device("meta"):  # counted without memory for them
-            parameters = GPT(config).num_parameters()
-    except TypeError:
-        return None
+    with torch.device("meta"):  # counted without memory for them
+        parameters = GPT(config).num_parameters()
     if parameters >= SMALL_PARAMETERS:
         return None
     return parameters

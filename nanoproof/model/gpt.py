@@ -34,7 +34,7 @@ LOGITS_AT_ONCE, COMPILED_LOGITS_AT_ONCE = 2**29, 3 * 2**29
 class _Vocabulary:
     """The first field of `GPTConfig`, as checkpoints have it."""
 
-    vocab_size: int = opt(help="Number of tokens (given by the tokenizer).", min=1)
+    vocab_size: int = opt(help="Number of tokens (given by the tokenizer).", min=1, max=2**31)
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from nanoproof.common.config import check, opt, validated
 
 ATTENTION_CHOICES = ("auto", "fa3", "varlen", "flex", "sdpa", "unpacked")
 COMPILE_CHOICES = ("auto", "on", "off")
+MOST_PARAMETERS = 10**13
 
 
 @validated("model")
@@ -22,7 +23,7 @@ class NetworkShape:
         min=0,
         advanced=True,
     )
-    sequence_len: int = opt(768, "Longest sequence (positions) the network is made for.", min=2)
+    sequence_len: int = opt(768, "Longest sequence (positions) the network is made for.", min=2, max=2**24)
     window_pattern: str = opt(
         "SSSL", "Windows of the layers, repeated: S sees a quarter of the sequence, L all of it.", advanced=True
     )
@@ -37,6 +38,13 @@ class NetworkShape:
             f"model.window_pattern must consist of S and L, got {self.window_pattern!r}",
             "model",
         )
+        # Sizes that torch cannot count with come from damaged manifests, and from slips of a finger.
+        check(
+            self.fewest_parameters < MOST_PARAMETERS,
+            f"model.depth, model.aspect_ratio and model.head_dim make a network of more than {MOST_PARAMETERS:.0e} "
+            "parameters",
+            "model",
+        )
         most = self._fewest_heads
         if self.num_kv_heads == 0:  # kept as a number: a checkpoint says what its network has, not by which rule
             object.__setattr__(self, "num_kv_heads", 2 ** (max(1, most // 4).bit_length() - 1))
@@ -49,11 +57,16 @@ class NetworkShape:
     @property
     def _fewest_heads(self) -> int:
         """Query heads that depth and aspect ratio ask for."""
-        return math.ceil(self.depth * self.aspect_ratio / self.head_dim)
+        return -(-self.depth * self.aspect_ratio // self.head_dim)
+
+    @property
+    def fewest_parameters(self) -> int:
+        """Fewer parameters than a network of this shape has: one matrix of each layer."""
+        return self.depth * (self._fewest_heads * self.head_dim) ** 2
 
     @property
     def num_heads(self) -> int:
-        return math.ceil(self._fewest_heads / self.kv_heads) * self.kv_heads
+        return -(-self._fewest_heads // self.kv_heads) * self.kv_heads
 
     @property
     def width(self) -> int:

@@ -105,6 +105,9 @@ def add_repository(
 
 def split_target(target: str) -> tuple[str, str]:
     """Split `PATH_OR_URL@commit`; the commit is empty if none is named. A folder with `@` in its name is a folder."""
+    from nanoproof.repos.project import named_path
+
+    named_path(target)
     if not target.startswith(SCHEMES) and Path(target).expanduser().exists():
         return target, ""
     match = _AT_COMMIT.fullmatch(target)

@@ -268,6 +268,15 @@ def path_inside(root: Path, path: str) -> Path | None:
     return target if target.is_relative_to(root) else None
 
 
+def named_path(text: str) -> Path:
+    """Return the path that a user names. Raises UserError for none: as a path it is the working directory."""
+    if not text.strip():
+        raise UserError(
+            "the name of the project is empty: give a folder, a file, or an address such as https://host/a/b"
+        )
+    return Path(text)
+
+
 def project_root(path: Path) -> Path:
     """Find the folder of the project that a file belongs to: the nearest above it that holds a lakefile, a
     `lean-toolchain` or a `.git`, else its own.

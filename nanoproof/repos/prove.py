@@ -34,7 +34,7 @@ from nanoproof.prover.prover import ProverOptions
 from nanoproof.repos.certified import judge_project
 from nanoproof.repos.patch import CHANGED, Base, overwrite, patch_text, require_branch, write_branch
 from nanoproof.repos.premise_data import folder_files
-from nanoproof.repos.project import Project
+from nanoproof.repos.project import Project, named_path
 from nanoproof.repos.proving import ProjectProver, said_of, server_imports
 from nanoproof.repos.store import Store, default_path
 from nanoproof.repos.traced_files import Repository, TracedTheorem
@@ -226,7 +226,7 @@ def located(text: str) -> Path:
 
     Raises UserError for a repository without files here; a name that is nothing at all comes back as a path.
     """
-    if Path(text).exists() or not default_path().exists():
+    if named_path(text).exists() or not default_path().exists():
         return Path(text)
     with Store() as store:
         names = [repository.name for repository in store.repositories()]

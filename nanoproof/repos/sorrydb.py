@@ -11,6 +11,7 @@ Exit code 0 if all is proved, 1 if something is left, 2 if something is wrong, 1
 
 import argparse
 import hashlib
+import os
 import re
 import time
 from collections import Counter, defaultdict
@@ -345,7 +346,7 @@ def _prove_repository(
             return
         try:
             file = path_inside(root, path)
-            if file is None or not file.is_file():
+            if file is None or not os.path.isfile(file):  # which of a name that is too long just says no
                 raise UserError(f"there is no {path} in the repository")
             project = Project.of_file(root, file)
             own = project.file(project.only)
@@ -429,7 +430,7 @@ def summary(entries: Sequence[Entry]) -> list[str]:
     by_version: dict[str, Counter[str]] = defaultdict(Counter)
     reasons: Counter[str] = Counter()
     for entry in entries:
-        by_version[entry.lean or "?"][entry.outcome] += 1
+        by_version[entry.lean[:40] or "?"][entry.outcome] += 1
         if entry.outcome == "not set up":
             reasons[_kind_of(entry.reason)] += 1
     rows = []

@@ -43,7 +43,7 @@ from nanoproof.lean.types import LeanError, SourceError
 from nanoproof.prover.resting import UNKNOWN_PLACE
 from nanoproof.repos.elaborate import Elaborated, Elaborator, FileFailed
 from nanoproof.repos.names import Names
-from nanoproof.repos.project import Project, nanolean_library
+from nanoproof.repos.project import Project, named_path, nanolean_library
 from nanoproof.repos.source_file import SourceFile
 from nanoproof.repos.traced_files import (
     TracedFile,
@@ -512,7 +512,9 @@ def trace_project(project: Project, folder: Path, options: TraceOptions) -> Summ
 def add_parser(commands: "argparse._SubParsersAction[Parser]") -> None:
     """Add the command `trace`."""
     parser = commands.add_parser("trace", help="Find theorems, tactics with their goals, and premises of a project.")
-    parser.add_argument("dir", metavar="DIR", type=Path, help="Folder of a Lean project, or any with .lean files.")
+    parser.add_argument(
+        "dir", metavar="DIR", type=named_path, help="Folder of a Lean project, or any with .lean files."
+    )
     parser.add_argument("--name", help="What it is called, in repo:NAME (default: the folder's name).")
     parser.add_argument(
         "--out", type=Path, help="Where to write (default: $NANOPROOF_HOME/repos/NAME/trace, where repo:NAME is read)."

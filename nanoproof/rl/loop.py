@@ -175,6 +175,10 @@ class ReinforcementLearning:
         else:
             self.learner = Served(config, dist)
         self.state = self.learner.state
+        config.start.check_length(self.state.step, self.options.num_steps)
+        if self.max_seconds is not None and self.state.seconds >= self.max_seconds and dist.is_main:
+            spent, limit = clock(self.state.seconds), clock(self.max_seconds)
+            log.warning("the run has had %s already, of --max-time %s: it ends without a step", spent, limit)
         self.triggers.resume(self.state)
         self.collection = self.make_collection(lean)
         self.collection.serves = self.roles.serves

@@ -15,7 +15,6 @@ from typing import Any, ClassVar
 
 from nanoproof.common.config import from_args
 from nanoproof.common.distributed import DistInfo, StopSignal, cleanup
-from nanoproof.common.errors import UserError
 from nanoproof.common.process import freeze_gc, peak_memory_bytes
 from nanoproof.common.run_dir import SCRIPTS, run_name
 from nanoproof.common.terminal import Progress
@@ -56,14 +55,6 @@ class StageLoop(BaseTrainer[StageState]):
         self.save_trigger = Trigger.parse(triggers.save_every, "--save-every")
         self.keep_checkpoints = triggers.keep_checkpoints
         self.last_metrics: dict[str, float] = {}
-
-    def check_length(self) -> None:
-        """Raise UserError if the run that is resumed is longer than it is to be."""
-        if self.state.step > self.num_steps:
-            raise UserError(
-                f"--resume-from {self.start.resume_from}: the run has {self.state.step} steps already, "
-                f"more than the {self.num_steps} that the options ask for"
-            )
 
     @abstractmethod
     def decisions(self) -> dict[str, str]:
@@ -263,7 +254,7 @@ def run_loop(
     """Make the run directory of a loop, and run it to its end; `compute` is for networks of ours."""
     with ExitStack() as stack:
         stack.callback(loop.close)
-        loop.check_length()
+        loop.start.check_length(loop.state.step, loop.num_steps)
         decisions = loop.decisions()
         if compute is not None:
             compute.apply(loop.model)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from nanoproof.common.config import MOST_SEED, change, check, group, opt, validated
+from nanoproof.common.errors import UserError
 from nanoproof.common.option_groups import CheckpointOption, DeviceOption, LeanOptions
 from nanoproof.common.run_dir import check_run_name
 from nanoproof.common.trackers import TRACKERS
@@ -54,6 +55,14 @@ class StartOptions:
             not self.resume_fresh_optimizer or self.resume_from is not None,
             "--resume-fresh-optimizer says how to resume a run; it needs --resume-from",
         )
+
+    def check_length(self, step: int, num_steps: int) -> None:
+        """Raise UserError if the run that is resumed is longer than it is to be."""
+        if step > num_steps:
+            raise UserError(
+                f"--resume-from {self.resume_from}: the run has {step} steps already, "
+                f"more than the {num_steps} that the options ask for"
+            )
 
 
 @validated("cadence")

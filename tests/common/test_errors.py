@@ -2,9 +2,11 @@ import errno
 import os
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
+from nanolean import system
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.files import atomic_write_json
 
@@ -35,6 +37,41 @@ def test_a_file_that_cannot_be_is_one_line_and_code_2(capsys, tmp_path):
         run_main(lambda: atomic_write_json(below / "scores.json", {}))
     assert ended.value.code == 2
     assert capsys.readouterr().err == f"error: {below}: Not a directory\n"
+
+
+@pytest.mark.parametrize("command", [run_main, system.run_main])
+def test_closed_streams_are_the_null_device(monkeypatch, command):
+    for name in ("stdin", "stdout", "stderr"):
+        monkeypatch.setattr(sys, name, None)
+    with pytest.raises(SystemExit) as ended:
+        command(lambda: print("a line") or print("another", file=sys.stderr) or len(sys.stdin.read()))
+    assert ended.value.code == 0
+
+
+@pytest.mark.parametrize("command", [run_main, system.run_main])
+def test_an_output_on_a_full_disk_is_one_line(monkeypatch, capsys, command):
+    with monkeypatch.context() as patched, open("/dev/full", "w") as full:
+        patched.setattr(sys, "stdout", full)
+        with pytest.raises(SystemExit) as ended:
+            command(lambda: print("a line"))
+    assert ended.value.code == 2 and "No space left" in capsys.readouterr().err
+
+
+def test_where_python_leaves_out_what_commands_need_that_is_said(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "flags", SimpleNamespace(optimize=2))
+    with pytest.raises(SystemExit) as ended:
+        run_main(lambda: 0)
+    assert ended.value.code == 2 and "unset PYTHONOPTIMIZE" in capsys.readouterr().err
+
+
+def test_a_limit_of_the_system_is_one_line(capsys):
+    assert ends_with(OSError(errno.EMFILE, "Too many open files")) == 2
+    assert capsys.readouterr().err.startswith("error: Too many open files: ulimit -n")
+
+
+def test_no_folder_for_temporary_files_is_one_line(capsys):
+    assert ends_with(FileNotFoundError(errno.ENOENT, "No usable temporary directory found in ['/tmp']")) == 2
+    assert "name another folder in TMPDIR" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("lines", [1, 100_000])

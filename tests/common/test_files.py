@@ -4,9 +4,18 @@ import threading
 
 import pytest
 
+from nanolean import system
 from nanolean.tests.each import each
 from nanoproof.common.errors import UserError
-from nanoproof.common.files import JsonlWriter, atomic_write, atomic_write_json, cut_name, read_json, read_jsonl
+from nanoproof.common.files import (
+    JsonlWriter,
+    atomic_write,
+    atomic_write_json,
+    atomic_write_text,
+    cut_name,
+    read_json,
+    read_jsonl,
+)
 
 
 def test_a_failed_atomic_write_leaves_the_old_content_and_no_other_file(tmp_path):
@@ -28,6 +37,33 @@ def test_a_file_that_cannot_be_written_is_named_itself(tmp_path):
     with pytest.raises(IsADirectoryError) as error:
         atomic_write_json(tmp_path / "scores.json", {})
     assert error.value.filename == str(tmp_path / "scores.json") and error.value.filename2 is None
+
+
+@each("write", [atomic_write_text, lambda path, text: system.atomic_write(path, text.encode())])
+def test_pipes_and_open_files_are_written_into_and_stay(tmp_path, write):
+    pipe, opened = tmp_path / "pipe", tmp_path / "stdout"
+    if not pipe.exists():
+        os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    write(pipe, "a line")
+    assert os.read(reader, 100) == b"a line" and pipe.is_fifo()
+    os.close(reader)
+    with open(tmp_path / "redirected", "w+b", buffering=0) as file:  # as `> redirected` does for /dev/stdout
+        file.write(b"before, ")
+        opened.unlink(missing_ok=True)
+        opened.symlink_to(f"/proc/self/fd/{file.fileno()}")
+        write(opened, "within, ")
+        file.write(b"behind")
+    assert (tmp_path / "redirected").read_bytes() == b"before, within, behind" and opened.is_symlink()
+
+
+def test_half_a_character_is_written_as_an_escape_and_comes_back(tmp_path):
+    record = {"text": "ℕ \ud83d"}
+    atomic_write_json(tmp_path / "a.json", record)
+    writer = JsonlWriter(tmp_path / "a.jsonl")
+    writer.write(record)
+    writer.close()
+    assert read_json(tmp_path / "a.json") == record == next(iter(read_jsonl(tmp_path / "a.jsonl")))
 
 
 def test_a_written_file_has_the_rights_that_the_umask_leaves(tmp_path):

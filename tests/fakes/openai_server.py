@@ -40,6 +40,7 @@ class OpenAIServer:
         self.fault: Callable[[int], str] = lambda number: ""
         self.writer: Callable[[Mapping[str, Any]], list[Choice]] = write
         self.models: list[str] = ["tiny"]
+        self.listed: bytes = b""  # in place of the list of its models
         self.token: str | None = None
         self.slow_seconds = 1.0
         self.silent_seconds = 0.0
@@ -81,7 +82,7 @@ class _Handler(BaseHTTPRequestHandler):
         pass
 
     def do_GET(self) -> None:
-        listed = {"data": [{"id": name} for name in self.server.state.models]}
+        listed = self.server.state.listed or {"data": [{"id": name} for name in self.server.state.models]}
         time.sleep(self.server.state.silent_seconds)
         if self._denied():
             return

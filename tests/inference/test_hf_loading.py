@@ -118,7 +118,11 @@ def test_shards_with_prefixes_are_read_and_without_a_shard_refused(decoder: Path
     last.unlink()
     with pytest.raises(UserError, match=last.name):
         network_of(copy)
-    next(copy.glob("*.index.json")).unlink()
+    index = next(copy.glob("*.index.json"))
+    index.write_text("{}")
+    with pytest.raises(UserError, match=rf"{index.name} is damaged"):
+        network_of(copy)
+    index.unlink()
     with pytest.raises(UserError, match=r"-00001-of-00002\S+ is a part, and \w+\S+\.index\.json, .* is missing"):
         network_of(copy)
 

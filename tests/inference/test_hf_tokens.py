@@ -10,7 +10,7 @@ import torch
 from nanoproof import sft
 from nanoproof.common.errors import UserError
 from nanoproof.data.weighted_rows import Row, write_rows
-from nanoproof.inference.hf_model import HFModel
+from nanoproof.inference.hf_model import HFModel, Loaded
 from nanoproof.inference.hf_tokens import PromptCodec, end_of_turn, record_end, special_tokens, trained_end
 from nanoproof.inference.language_model import GenerationOptions
 from nanoproof.search.policy import BadState
@@ -60,6 +60,15 @@ def test_a_text_ends_with_any_token_that_settings_tokenizer_or_template_end_one_
     network.generation_config.eos_token_id = "</s>"
     with pytest.raises(UserError, match="eos_token_id is '</s>'"):
         special_tokens(network, tokenizer)
+
+
+def test_a_network_that_no_token_ends_is_said(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    network, tokenizer = loaded(save_decoder(tmp_path))
+    for settings in (network.config, network.generation_config):
+        settings.eos_token_id = None
+    tokenizer.eos_token = "<beyond>"  # of which it has no embedding
+    HFModel("tiny", loaded=Loaded(network, tokenizer, "tiny")).close()
+    assert caplog.text.count("no token of the network ends a text") == 1
 
 
 def test_what_is_trained_as_the_end_is_the_templates_for_chats_and_the_tokenizers_for_texts(folder: Path) -> None:

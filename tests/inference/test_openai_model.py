@@ -3,6 +3,7 @@
 import json
 import logging
 import random
+import re
 import sys
 import time
 from collections.abc import Iterator, Mapping
@@ -228,6 +229,8 @@ def test_scores_and_vectors_are_read_from_the_endpoint(server: OpenAIServer) -> 
         ("http://host/v1?api_key=hunter2", "m", "leave secrets out of the address"),
         ("http://[::1/v1", "m", "not an address"),
         ("http://host:99999/v1", "m", "not an address"),
+        ("http://host..example/v1", "m", "not an address"),
+        ("http://host/v1\nHost: other", "m", "not an address"),
     ],
 )
 def test_addresses_that_are_none_or_hold_secrets_are_refused(base: str, model: str, words: str) -> None:
@@ -335,7 +338,8 @@ def writing(*choices: tuple[str | None, str | None]):  # type: ignore[no-untyped
     [(why, True) for why in ("stop", "eosFound", "stop_sequence", "complete", "EOS", "something new")]
     + [(why, True) for why in ("endTurn", "FinishReason.STOP", " stop ", {"type": "stop"})]
     + [(why, False) for why in ("length", "max_tokens", "model_length", "content_filter", None, "", {"type": "length"})]
-    + [(why, False) for why in ("FINISH_REASON_MAX_TOKENS", "maxTokens", "a new limit of tokens", "truncated")],
+    + [(why, False) for why in ("FINISH_REASON_MAX_TOKENS", "maxTokens", "a new limit of tokens", "truncated")]
+    + [(why, False) for why in ("repetition", "not_finished", "guardrail_intervened", "ERROR_TOXIC", "None")],
 )
 def test_what_a_reason_means_is_in_one_table(server: OpenAIServer, chat: bool, reason: Any, finished: bool) -> None:
     server.writer, before = writing(("simp", reason)), len(server.requests)
@@ -611,7 +615,7 @@ def test_who_waits_for_the_list_of_models_is_told(
     except policy.PolicyUnreachable as error:
         found = str(error)
     assert ("cannot be reached" not in found) == is_there
-    assert "has said nothing in 0.1 s" in caplog.text
+    assert "has not answered in 0.1 s" in caplog.text
 
 
 @pytest.mark.parametrize(
@@ -625,12 +629,43 @@ def test_who_waits_for_the_list_of_models_is_told(
         ((403, {"error": {"message": "Country not supported"}}), "403: .*Country not supported"),
         ((400, {"error": {"message": "max_tokens is too large: at most 9 completion tokens"}}), "is too large"),
         ((200, {"choices": [{"message": {}, "finish_reason": "error", "error": {"message": "down"}}]}), "down"),
+        ((200, {"error": {"message": "who are you?", "code": "401"}}), "answered 401: .*who are you"),
+        ((200, {"error": {"message": "come back", "status": 429}}), "answered 429: come back"),
+        ((200, {"choices": [{"message": "simp", "finish_reason": "stop"}]}), "must have a message or a text"),
     ],
 )
 def test_what_an_endpoint_says_is_told_wherever_it_says_it(server: OpenAIServer, answer: Any, words: str) -> None:
     server.refusal = lambda body: answer
     with pytest.raises(policy.PolicyError, match=words):
         OpenAIModel(server.base, "tiny", replace(QUICK, patience=0.0), chat=True).generate(["a"], THREE, [1])
+
+
+@pytest.mark.parametrize("listed", [b"[" * 200_000, b" " * (65 << 20)])
+def test_a_list_of_models_that_cannot_be_one_is_none(server: OpenAIServer, listed: bytes) -> None:
+    server.listed = listed
+    assert OpenAIModel(server.base, "tiny", QUICK).listed() == []
+
+
+def test_a_text_that_is_not_unicode_is_refused_before_it_is_sent(server: OpenAIServer) -> None:
+    with pytest.raises(policy.BadState, match="lone surrogate"):
+        OpenAIModel(server.base, "tiny", QUICK).generate(["h \ud83d"], THREE, [1])
+    assert not server.requests
+
+
+@pytest.mark.parametrize(("pieces", "text"), [(("h \ud835", "\udd52"), "h 𝕒"), (("h \ud835",), "h \ufffd")])
+def test_halves_of_characters_are_joined_or_replaced(server: OpenAIServer, pieces: tuple[str], text: str) -> None:
+    parts = [{"type": "text", "text": piece} for piece in pieces]
+    server.refusal = lambda body: (200, {"choices": [{"message": {"content": parts}, "finish_reason": "stop"}] * 3})
+    (samples,) = OpenAIModel(server.base, "tiny", QUICK, chat=True).generate(["a"], THREE, [1])
+    assert [sample.text for sample in samples] == [text] * 3
+
+
+@pytest.mark.parametrize("count", [-5, 10**400, "3", None])
+def test_a_number_of_tokens_that_none_can_have_counts_as_none(server: OpenAIServer, count: Any) -> None:
+    choice = {"text": "simp", "finish_reason": "stop"}
+    server.refusal = lambda body: (200, {"choices": [choice] * 3, "usage": {"completion_tokens": count}})
+    (samples,) = OpenAIModel(server.base, "tiny", QUICK).generate(["a"], THREE, [1])
+    assert [sample.num_tokens for sample in samples] == [0] * 3
 
 
 def test_a_quota_of_a_minute_passes(server: OpenAIServer) -> None:
@@ -770,14 +805,21 @@ def test_a_proxy_that_answers_itself_is_named(
         model.generate(["a"], THREE, [1])
 
 
-@pytest.mark.parametrize("proxy", ["socks5://127.0.0.1:9", "socks4://127.0.0.1:9"])
+@pytest.mark.parametrize("proxy", ["socks5://127.0.0.1:9", "socks4://127.0.0.1:9", "http://[::1"])
 def test_a_proxy_that_cannot_be_used_is_an_error_of_one_line(monkeypatch: pytest.MonkeyPatch, proxy: str) -> None:
     monkeypatch.setitem(sys.modules, "socksio", None)  # as where it is not installed
     for name in ("HTTP_PROXY", "http_proxy"):
         monkeypatch.setenv(name, proxy)
     monkeypatch.delenv("NO_PROXY", raising=False)
-    with pytest.raises(UserError, match=f"through the proxy {proxy}"):
+    with pytest.raises(UserError, match=re.escape(f"through the proxy {proxy}")):
         OpenAIModel("http://models.example:8000/v1", "tiny", QUICK)
+
+
+def test_certificates_that_are_not_there_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "no.pem"))
+    openai_model._certificates.cache_clear()
+    with pytest.raises(UserError, match=r"the certificates of .*no\.pem cannot be read"):
+        OpenAIModel("https://models.example/v1", "tiny", QUICK)
 
 
 def test_the_usual_variable_is_honoured_but_its_token_goes_nowhere_unencrypted(monkeypatch):

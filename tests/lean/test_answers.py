@@ -46,6 +46,12 @@ MARKED = {
     f"<|channel|>final <|constrain|>text<|message|>{{}}",
     "Gemma 4": f"<|channel>thought\n{TRIED}<channel|>{{}}<turn|>",
     "Apertus": f"<|inner_prefix|>{TRIED}<|inner_suffix|>{{}}",
+    "a page": f'<details type="reasoning" done="true"><summary>Thought for 3 s</summary>\n{TRIED}\n</details>\n{{}}',
+    "folded": f"<details>\n<summary>My reasoning</summary>\n{TRIED}\n</details>\n{{}}",
+    "escaped": f"&lt;think&gt;{TRIED}&lt;/think&gt;{{}}",
+    "a turn of plain text": f"{{}}\n\nHuman: And this?\n{TRIED}",
+    "a turn under a heading": f"<think>\nUser: a question\n{TRIED}</think>{{}}\n### Instruction:\n{TRIED}",
+    "a turn of Llama's": f"{{}}<|start_header_id|>user<|end_header_id|>\n{TRIED}",
     "a turn that the model made up": f"{{}}<|im_end|>\n<|im_start|>user\nAnd this?\n{TRIED}",
     "an answer in tags": f"<think>{TRIED}</think>It is: <answer>{{}}</answer>\nGood luck!",
     "thoughts after the answer": f"{{}}\n<think>{TRIED}",
@@ -98,6 +104,14 @@ TACTICS = {
     "backticks in a comment": ("simp -- `rfl` fails", "simp -- `rfl` fails"),
     "names in backticks": ("run `a and `b", "run `a and `b"),
     "a label": ("TACTIC: simp", "simp"),
+    "another label": ("Assistant: simp", "simp"),
+    "the by of the statement": (":= by\n  intro x\n  simp", "intro x\nsimp"),
+    "by on the line of the tactic": ("```lean4\nby simp\n```", "simp"),
+    "folded notes": ("```lean\nsimp\n```\n<details><summary>Notes</summary>Short.</details>", "simp"),
+    "a folded answer": ("<details><summary>Proof</summary>\n\n```lean\nsimp\n```\n</details>", "simp"),
+    "by_cases": ("by_cases h : p", "by_cases h : p"),
+    "a talk in words": ("So:\nUser: prove it\n```lean4\nsimp\n```", "simp"),
+    "a heading in a comment": ("simp /- a\n### Input\n-/", "simp /- a\n### Input\n-/"),
     "a list mark": ("- simp", "simp"),
     "a bullet of Lean": ("· simp", "· simp"),
     "a minus": ("```lean\n- simp\n```", "- simp"),
@@ -148,7 +162,8 @@ def test_readers_take_any_text(text: str) -> None:
         read_proofs(SWAP, written_proof(SWAP, text))
 
 
-HEAVY = ("```\n", "`", "/- ```\n", "theorem ", "theorem a := ", "<think>", "(", "~~~\n/-- ", f"{STATED}\n", "`x` ")
+HEAVY = ["```\n", "`", "/- ```\n", "theorem ", "theorem a := ", "<think>", "(", "~~~\n/-- ", f"{STATED}\n", "`x` "]
+HEAVY += ["<details ", "<details type=reasoning>", "<details><summary>think ", "&lt;think&gt;", "a\nUser:"]
 
 
 def seconds_to_read(text: str) -> float:

@@ -15,7 +15,7 @@ import psutil
 import pytest
 import requests
 
-from nanoproof.common.errors import run_main
+from nanoproof.common.errors import UserError, run_main
 from nanoproof.lean import embedded
 from nanoproof.lean.client import LeanServerClient
 from nanoproof.lean.embedded import EmbeddedServers, start_embedded
@@ -248,6 +248,12 @@ def test_embedded_servers_end_with_a_program_that_is_killed(tmp_path: Path) -> N
 def test_an_embedded_server_that_is_too_slow_is_an_error() -> None:
     with pytest.raises(ServerUnavailable, match="did not start in"):
         start_embedded(1, timeout=0.001)
+
+
+@pytest.mark.usefixtures("not_borrowed")
+def test_more_processes_than_the_machine_has_room_for_are_refused() -> None:
+    with pytest.raises(UserError, match=r"cores, too few for 100000 processes of NanoLean: give at most \d+"):
+        start_embedded(100_000)
 
 
 @pytest.mark.nightly

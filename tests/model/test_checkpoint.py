@@ -9,10 +9,11 @@ import pytest
 import torch
 import torch.nn.functional as F
 
+from nanolean.tests.each import each
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import file_sha256
 from nanoproof.model import checkpoint
-from nanoproof.model.checkpoint import load_model, load_optimizer, prune_checkpoints, save_checkpoint
+from nanoproof.model.checkpoint import load_model, load_optimizer, prune_checkpoints, save_checkpoint, small_network
 from nanoproof.model.checkpoint_files import find_checkpoint, newest_network, read_manifest, weights_sha256
 from nanoproof.model.gpt import GPT, GPTConfig
 from nanoproof.model.optim import MuonAdamW
@@ -281,6 +282,21 @@ def test_a_damaged_manifest_is_named(model: GPT, tokenizer: Tokenizer, tmp_path:
     for read in (read_manifest, load_model):
         with pytest.raises(UserError, match=r"model_1\.json is damaged: it does not describe a checkpoint"):
             read(tmp_path)
+
+
+SIZES = {"depth": (10**6, 10**400, 100), "aspect_ratio": (10**18,), "head_dim": (10**20,), "vocab_size": (10**18,)}
+
+
+@each(("name", "size"), [(name, size) for name in SIZES for size in SIZES[name]] + [("sequence_len", 10**18)])
+def test_sizes_that_no_network_has_are_refused(
+    model: GPT, tokenizer: Tokenizer, tmp_path: Path, name: str, size: int
+) -> None:
+    manifest = save_checkpoint(tmp_path, 1, model, tokenizer).with_suffix(".json")
+    about = json.loads(manifest.read_text())
+    manifest.write_text(json.dumps({**about, "config": {**about["config"], name: size}}))
+    with pytest.raises(UserError, match=r"model_1\.json (describes a larger|does not describe a checkpoint)"):
+        load_model(tmp_path)
+    assert small_network(str(tmp_path)) is None or size == 100
 
 
 def test_a_pickle_with_code_is_not_run(model: GPT, tokenizer: Tokenizer, tmp_path: Path) -> None:

@@ -15,6 +15,8 @@ import pytest
 from nanoproof.common.errors import UserError
 from nanoproof.lean.lean_file import OpenPlace
 from nanoproof.repos.manage import AddOptions, add_repository, split_target
+from nanoproof.repos.project import named_path
+from nanoproof.repos.prove import located
 from nanoproof.repos.store import APPLICATION_ID, Store, default_path, free_name
 from nanoproof.repos.traced_files import TracedFile
 from tests.helpers import main_of, wait_for
@@ -338,6 +340,12 @@ def test_an_address_is_cloned_at_its_commit_and_the_clone_goes_with_the_reposito
 )
 def test_a_commit_stands_behind_an_address(target, parts):
     assert split_target(target) == parts
+
+
+def test_an_empty_name_is_not_the_working_directory() -> None:
+    for read in (split_target, named_path, located):
+        with pytest.raises(UserError, match="the name of the project is empty"):
+            read(" ")
 
 
 def test_no_command_that_reads_a_store_makes_one(empty_home, tmp_path, capsys):

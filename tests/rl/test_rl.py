@@ -163,6 +163,20 @@ def test_a_run_does_not_count_its_own_attempts_twice(run_path):
         rl.main(["--resume-from", str(run_path), "--load-buffer", str(run_path)])
 
 
+def test_a_run_that_is_over_says_why_it_makes_no_step(model, run_path, tmp_path, capfd):
+    with pytest.raises(UserError, match=r"--resume-from .*: the run has [45] steps already, more than the 3"):
+        rl.main(["--resume-from", str(run_path), "--num-steps", "3"])
+    path = tmp_path / "rl"
+    rl.main(words(model, path, num_steps=1))
+    checkpoint = path / "model_1.json"
+    manifest = read_json(checkpoint)
+    manifest["extra"]["loop"]["seconds"] = 3700.0
+    checkpoint.write_text(json.dumps(manifest))
+    assert rl.main(["--resume-from", str(path), "--num-steps", "2", "--max-time", "1:00:00"]) == 0
+    assert "the run has had 1:01:40 already, of --max-time 1:00:00" in capfd.readouterr().err
+    assert len(metrics(path)) == 1
+
+
 def test_a_resumed_run_keeps_its_options_and_the_buffer_it_began_with(tmp_path):
     saved = {"model_path": "sft/x", "resume_from": None, "load_buffer": "rl/other", "seed": 7, "run_dir": None}
     (tmp_path / "args.json").write_text(json.dumps(saved))
