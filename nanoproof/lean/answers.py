@@ -466,18 +466,15 @@ def _restated(theorem: Theorem, text: str) -> str | None:
     """
     text = without_header(text)  # what a text imports is no matter: nothing but its proof is taken over
     code = blank_comments(text)
-    if _KEYWORD.search(mask(text)) is None or not _begins_like_a_file(code):
+    if _KEYWORD.search(mask(text)) is None:
         return None
-    given = _given(theorem)
+    given, is_file = _given(theorem), _begins_like_a_file(code)
     if given is None:
-        raise Unreadable("the text states a theorem, and was to fill a gap within a proof")
+        if is_file:
+            raise Unreadable("the text states a theorem, and was to fill a gap within a proof")
+        return None
     heads = list(_heads(text))
-    if not heads:
-        raise Unreadable("the text states a theorem and has no proof of it")
     same = [head for head in heads if head.statement in given.statements]
-    if not same:
-        words = " ".join(code[heads[0].start : heads[0].value - 2].split())
-        raise Unreadable(f"the text states another theorem than the given one: {words[:200]}")
     # The last one whose context is the source's: a statement may occur twice, as a first try or as an `example`.
     extra = ""
     for head in same[:MOST_COPIES]:
@@ -486,7 +483,14 @@ def _restated(theorem: Theorem, text: str) -> str | None:
         if not extra:
             value = _without_end(text[head.value :], given.after, before)
             return f"fun{value}" if head.arms else value
-    raise Unreadable(f"the text holds more than the theorem and its proof: `{extra[:100]}`")
+    if not is_file:
+        return None
+    if extra:
+        raise Unreadable(f"the text holds more than the theorem and its proof: `{extra[:100]}`")
+    if not heads:
+        raise Unreadable("the text states a theorem and has no proof of it")
+    words = " ".join(code[heads[0].start : heads[0].value - 2].split())
+    raise Unreadable(f"the text states another theorem than the given one: {words[:200]}")
 
 
 def _begins_like_a_file(code: str) -> bool:

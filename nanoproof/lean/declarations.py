@@ -45,7 +45,7 @@ _SCOPE = re.compile(
 # A scope may have no name, and then a command may follow on its line: `section open Nat`, `end theorem ..`.
 _NOT_A_NAME = re.compile(r"theorem|lemma|def|open|variable|--.*")
 _NAME_PART = re.compile(r"«[^»]*»|[^.«»]+")
-_LAST_COMMAND = re.compile(r"#(?:exit|doc)(?![\w.'!?])")
+_LAST_COMMAND = re.compile(r"[ \t]*#(?:exit|doc)(?![\w.'!?])")
 """Matches what no command follows: Lean reads nothing behind `#exit`, and behind `#doc` stands the text of a book."""
 _OPEN_IN = re.compile(r"(?<![\w.'])open(?:\s+scoped)?\s(?P<names>[^()]*?)\s(?:hiding\s|renaming\s|in(?![\w.']))")
 _WHERE = re.compile(r"(?<![\w.'])where(?![\w.'])")
@@ -285,7 +285,7 @@ def declared_names(text: str) -> list[str]:
 # -- The text of a file as an importer has it ------------------------------------------------------------------------
 
 _PART = rf"(?:«[^«»\n]*»|{lexical.ATOM})"
-_IDENTIFIER = re.compile(rf"(?<![{lexical.NAME_REST}.»]){_PART}(?:\.{_PART})*")
+_IDENTIFIER = re.compile(rf"{lexical.NAME_BEGINS}{_PART}(?:\.{_PART})*")
 _FIELD = re.compile(r"\s*:=")
 
 

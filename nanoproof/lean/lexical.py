@@ -14,6 +14,8 @@ NAME_START = (
 NAME_REST = NAME_START + "0-9'!?\u2080-\u2089\u2090-\u209c\u1d62-\u1d6a\u2c7c"
 ATOM = f"[{NAME_START}][{NAME_REST}]*"
 """Matches a name without dots."""
+NAME_BEGINS = rf"(?<![{NAME_REST.replace('!', '')}.»])"
+"""Holds where a name may begin, also behind the `!` of `!p`; a search from left to right has passed over `x!p`."""
 
 _SKIPPED = re.compile(
     r"""
@@ -37,7 +39,7 @@ _HEADER = re.compile(rf"\s*(?P<words>(?:module|prelude)(?![{NAME_REST}.])|{_IMPO
 """The header of a file, as in `Lean.Parser.Module.header` (`private` is of older versions)."""
 _NOTED_IMPORT = re.compile(r"/- [^/\n]*\bimport\s[^/]*? -/")
 """What `header_as_comments` leaves of an import."""
-_EXIT = re.compile(r"^#exit(?![\w.'!?])", re.MULTILINE)
+_EXIT = re.compile(r"(?<![\w.'#])#exit(?![\w.'!?])")
 _IMPORT_LINE = re.compile(rf"^[ \t]*(?P<words>{_IMPORT})", re.MULTILINE)
 
 

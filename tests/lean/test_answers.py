@@ -270,6 +270,14 @@ def test_a_source_that_is_written_once_more_states_the_theorem(declaration: str,
         assert [proof.strip() for proof in proofs] in (["rfl"], ["exact (rfl\n)"]), form
 
 
+def test_a_source_may_begin_with_a_command_that_only_its_library_knows() -> None:
+    theorem = Theorem('blueprint_comment "P ```"\ntheorem t : True := by\n  sorry')
+    whole = theorem.source.replace("sorry", "trivial")
+    assert read_proofs(theorem, written_proof(theorem, f"```lean4\n{whole}\n```")) == ["trivial"]
+    # Tactics that go on with the theorem once more are tactics.
+    assert read_proofs(theorem, f"  simp\n\n{whole[whole.index('theorem') :]}") == ["simp"]
+
+
 @pytest.mark.parametrize(
     "extra", ["def two := 3", "axiom lie : False", 'notation "x" => 1', "end C", "@[simp] def y := 1"]
 )

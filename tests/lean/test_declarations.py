@@ -88,6 +88,7 @@ def test_declarations_have_the_names_that_lean_gives_them():
         ("section variable (q : Prop) @[simp] private theorem t : True := trivial end lemma u : q := h", ["t", "u"]),
         ("/-- d -/ #guard_msgs in def f := 1\n#guard_msgs (drop info) in\ncount_heartbeats in\ndef g := 1", ["f", "g"]),
         ("class inductive C : Prop where\n  | a : C", ["C"]),
+        ("class abbrev C (a : Type) := A a, B a", ["C"]),
         ("class\n  D (a : Nat) where\ndef inductive' := 1", ["D", "inductive'"]),
         # A name that a program fills in, and a command that it writes.
         ('elab "x" : command => do\n  elabCommand (← `(command|\n  def $name := 1))\n\ndef f := 1', ["f"]),
@@ -96,6 +97,8 @@ def test_declarations_have_the_names_that_lean_gives_them():
         ("namespace\n  A\ntheorem t : True := trivial\nend A", ["A.t"]),
         # Lean reads nothing behind `#exit`, and a book is no Lean.
         ("theorem t : True := trivial\n#exit\ntheorem u : True := trivial", ["t"]),
+        ("section\n  def t := 1 #exit\n  def u := 1", ["t"]),
+        ("section\n  def t := 1\n  #exit\n  def u := 1", ["t"]),
         ('theorem t : True := trivial\n#doc (Manual) "Title" =>\ninductive types, and\ntheorem proving', ["t"]),
         ("theorem exit : True := trivial\n-- #exit\n#exit' t\ntheorem u : True := trivial", ["exit", "u"]),
     ],
@@ -129,6 +132,7 @@ def test_a_statement_ends_before_arms_and_not_at_a_bar_of_its_own(statement: str
         "private theorem X : True := trivial\ntheorem b : True := X -- aux",
         "namespace A\n@[simp] private def X : Nat := 1\ntheorem b (n : Nat) : A.X.succ = _root_.A.X + 1 := by simp [X]",
         "private lemma Foo.X (h : Foo) : True := trivial\ntheorem b (h : Foo) : True := Foo.X h",
+        "private def X : Bool := true\ntheorem b : !X = (false || !X) := by simp [X]",
     ],
 )
 def test_private_names_of_an_imported_file_are_those_of_no_other(text: str) -> None:
