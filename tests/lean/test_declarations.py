@@ -108,6 +108,33 @@ def test_a_text_declares_what_lean_reads_as_commands(text: str, names: list[str]
 
 
 @each(
+    ("below", "is_part"),
+    [
+        ("snip end", False),
+        ('TODO "all of it"', False),
+        ("-- word\nblueprint_comment /-- P -/", False),
+        ("problem u : 1 = 1 := by\n  sorry", False),
+        ("where\n  h := 1", True),
+        ("termination_by 1", True),
+        ("  simp only [h,\nh]", True),
+        ("  exact\nh", True),
+        ("  rcases h with\na | b", True),
+    ],
+)
+@each("proof", ["by\n  trivial", "by trivial", "\n\n  by\n\n    trivial"])
+def test_a_command_that_only_a_library_knows_ends_an_indented_proof(below: str, is_part: bool, proof: str) -> None:
+    theorem = f"theorem t (h : 1 = 1 := by\n  rfl) : True := {proof}"
+    first, second = declarations(f"{theorem}\n{below}\n\ntheorem u : True := trivial")
+    assert first.end == len(f"{theorem}\n{below}" if is_part else theorem) and second.name == "u"
+
+
+def test_tactics_at_the_margin_are_part_of_the_proof() -> None:
+    text = "theorem t : True := by\nhave h : 1 = 1 := by\n  rfl\ntrivial"
+    (declared,) = declarations(text)
+    assert declared.end == len(text)
+
+
+@each(
     ("statement", "proof"),
     [
         ("theorem t (x : Int) :\n    |x| ≤ |x| + 1", " := by\n  grind"),
