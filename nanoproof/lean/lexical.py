@@ -30,7 +30,9 @@ _SKIPPED = re.compile(
 )
 ASCII_SYMBOLS = {"<->": "↔", "->": "→", "<=": "≤", ">=": "≥", "/\\": "∧", "\\/": "∨"}
 """Two ways to write one symbol of Lean. `!=` is none of them: it is another relation than `≠`."""
+_BINDS_VALUE = frozenset({"let", "have", "letI", "haveI", "let_fun", "letI'", "haveI'"})
 _BAR = re.compile(r"\n[ \t]*\|(?![|>])")
+_ARM = re.compile(r"\s*\|(?!\|)")
 _BLOCK_EDGE = re.compile(r"/-|-/")
 WORD = re.compile(r"[^\W\d][\w.'!?₀-₉]*")
 _PART = rf"(?:«[^«»\n]*»|{ATOM})"
@@ -181,10 +183,12 @@ def find_top_level(masked: str, token: str, start: int = 0) -> int:
         elif depth <= 0 and masked.startswith(("←", "<-"), position):
             pending = max(0, pending - 1)
         elif word := WORD.match(masked, position):
-            if depth <= 0 and word.group() in ("let", "have", "letI", "haveI"):
+            if depth <= 0 and word.group() in _BINDS_VALUE:
                 pending += 1
             position = word.end()
             continue
+        elif char == "«":  # `«let»` is a name
+            position = max(position, masked.find("»", position))
         position += 1
     return -1
 
@@ -212,6 +216,8 @@ def find_arms(masked: str, start: int, end: int) -> int:
         elif word is not None and word.group() == "match":
             return -1
         elif word is not None and (word.group() == "fun" or char == "λ"):
+            if _ARM.match(masked, word.end()):  # the arms that follow are its own
+                return -1
             functions += 1
         elif masked.startswith("=>", position):
             if first >= 0 and not functions:

@@ -143,6 +143,8 @@ def test_tactics_at_the_margin_are_part_of_the_proof() -> None:
         ("theorem t (n : Nat) : (match n with\n  | 0 => 1\n  | _ => 2) ≥ 1", " := by\n  grind"),
         ("theorem t (n : Nat) : match n with\n  | 0 => True\n  | _ => 0 < n", " := by\n  grind"),
         ("theorem t (f : (Int → Int) → Int) :\n    |f fun y => y| ≤ 1", " := by\n  grind"),
+        ("theorem t : let f : Nat → Nat := fun\n    | 0 => 1\n    | n + 1 => n\n  f 0 = 1", " := by\n  rfl"),
+        ("theorem t : let_fun x := 1; ∃ «let» : Nat, «let» = x", " := by\n  simp"),
         ("theorem t : ∀ n : Nat, n = n", "\n  | 0 => rfl\n  | n + 1 => by\n    let m : Nat := n\n    rfl"),
         ("theorem t : ∀ p ∈ [fun x : Nat => x], p 0 = 0", "\n  | p, h => by simp_all"),
         ("theorem t (x : M Nat) : x = do let z ← x; let w <- x; let v := z; return v", " := by\n  have h ← x\n  simp"),
