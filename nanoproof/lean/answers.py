@@ -440,11 +440,11 @@ def read_proofs(theorem: Theorem, text: str) -> list[str]:
         proof = value
     if not mask(proof).strip():
         raise Unreadable("the proof is empty")
-    return _layouts(proof)
+    return _layouts(proof, behind_by=block is not None)
 
 
-def _layouts(proof: str) -> list[str]:
-    """Return the ways in which the lines of a proof may belong together."""
+def _layouts(proof: str, behind_by: bool) -> list[str]:
+    """Return the ways in which the lines of a proof may belong together; `behind_by` if it began behind that word."""
     first, newline, rest = proof.rstrip().partition("\n")
     if not mask(first).strip():
         return [textwrap.dedent(rest)]
@@ -453,6 +453,9 @@ def _layouts(proof: str) -> list[str]:
     lines = [line for line in mask(rest).split("\n") if line.strip()]
     margin = min((len(line) - len(line.lstrip()) for line in lines), default=0)
     inner = len(first) - len(first.lstrip())
+    # One tactic over several lines, whose first is whole: before it is more than the blank behind a prompt's `by`.
+    if not behind_by and 1 < inner < margin:
+        return [textwrap.dedent(proof.rstrip())]
     if margin == 0 or (inner == margin and proof[:1] == " " and margin > 1):
         return [textwrap.dedent(f"{' ' * margin}{first.strip()}\n{rest}")]
     aligned, nested = f"{' ' * margin}{first.strip()}\n{rest}", f"{first.strip()}\n{rest}"
@@ -537,7 +540,8 @@ def _without_end(value: str, after_source: str, before: str) -> str:
             break
         if code and not has_begun and code != "by":
             has_begun = True
-            if number > 0 and _indent(line) <= margin:
+            # Tactics at the margin may look like commands; those behind a `by` at the margin are not there.
+            if number > 0 and _indent(line) <= margin and not code.startswith("by "):
                 break
     after = _lines(after_source)
     scoped = _SCOPE.search(before) is not None
