@@ -383,11 +383,11 @@ def read_proofs(theorem: Theorem, text: str) -> list[str]:
         proof = value
     if not mask(proof).strip():
         raise Unreadable("the proof is empty")
-    return _layouts(proof)
+    return _layouts(proof, behind_by=block is not None)
 
 
-def _layouts(proof: str) -> list[str]:
-    """Return the ways in which the lines of a proof may belong together."""
+def _layouts(proof: str, behind_by: bool) -> list[str]:
+    """Return the ways in which the lines of a proof may belong together; `behind_by` if it began behind that word."""
     first, newline, rest = proof.rstrip().partition("\n")
     if not mask(first).strip():
         return [textwrap.dedent(rest)]
@@ -396,6 +396,9 @@ def _layouts(proof: str) -> list[str]:
     lines = [line for line in mask(rest).split("\n") if line.strip()]
     margin = min((len(line) - len(line.lstrip()) for line in lines), default=0)
     inner = len(first) - len(first.lstrip())
+    # One tactic over several lines, whose first is whole: before it is more than the blank behind a prompt's `by`.
+    if not behind_by and 1 < inner < margin:
+        return [textwrap.dedent(proof.rstrip())]
     if margin == 0 or (inner == margin and proof[:1] == " " and margin > 1):
         return [textwrap.dedent(f"{' ' * margin}{first.strip()}\n{rest}")]
     aligned, nested = f"{' ' * margin}{first.strip()}\n{rest}", f"{first.strip()}\n{rest}"
@@ -409,18 +412,15 @@ def _restated(theorem: Theorem, text: str) -> str | None:
     """
     text = without_header(text)  # what a text imports is no matter: nothing but its proof is taken over
     code = blank_comments(text)
-    if _KEYWORD.search(mask(text)) is None or not _begins_like_a_file(code):
+    if _KEYWORD.search(mask(text)) is None:
         return None
-    given = _given(theorem)
+    given, is_file = _given(theorem), _begins_like_a_file(code)
     if given is None:
-        raise Unreadable("the text states a theorem, and was to fill a gap within a proof")
+        if is_file:
+            raise Unreadable("the text states a theorem, and was to fill a gap within a proof")
+        return None
     heads = list(_heads(text))
-    if not heads:
-        raise Unreadable("the text states a theorem and has no proof of it")
     same = [head for head in heads if head.statement in given.statements]
-    if not same:
-        words = " ".join(code[heads[0].start : heads[0].value - 2].split())
-        raise Unreadable(f"the text states another theorem than the given one: {words[:200]}")
     # The last one whose context is the source's: a statement may occur twice, as a first try or as an `example`.
     extra = ""
     for head in same[:MOST_COPIES]:
@@ -429,7 +429,14 @@ def _restated(theorem: Theorem, text: str) -> str | None:
         if not extra:
             value = _without_end(text[head.value :], given.after, before)
             return f"fun{value}" if head.arms else value
-    raise Unreadable(f"the text holds more than the theorem and its proof: `{extra[:100]}`")
+    if not is_file:
+        return None
+    if extra:
+        raise Unreadable(f"the text holds more than the theorem and its proof: `{extra[:100]}`")
+    if not heads:
+        raise Unreadable("the text states a theorem and has no proof of it")
+    words = " ".join(code[heads[0].start : heads[0].value - 2].split())
+    raise Unreadable(f"the text states another theorem than the given one: {words[:200]}")
 
 
 def _begins_like_a_file(code: str) -> bool:
@@ -476,7 +483,8 @@ def _without_end(value: str, after_source: str, before: str) -> str:
             break
         if code and not has_begun and code != "by":
             has_begun = True
-            if number > 0 and _indent(line) <= margin:
+            # Tactics at the margin may look like commands; those behind a `by` at the margin are not there.
+            if number > 0 and _indent(line) <= margin and not code.startswith("by "):
                 break
     after = _lines(after_source)
     scoped = _SCOPE.search(before) is not None

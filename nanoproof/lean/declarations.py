@@ -45,10 +45,14 @@ _SCOPE = re.compile(
 # A scope may have no name, and then a command may follow on its line: `section open Nat`, `end theorem ..`.
 _NOT_A_NAME = re.compile(r"theorem|lemma|def|open|variable|--.*")
 _NAME_PART = re.compile(r"«[^»]*»|[^.«»]+")
-_LAST_COMMAND = re.compile(r"#(?:exit|doc)(?![\w.'!?])")
+_LAST_COMMAND = re.compile(r"[ \t]*#(?:exit|doc)(?![\w.'!?])")
 """Matches what no command follows: Lean reads nothing behind `#exit`, and behind `#doc` stands the text of a book."""
 _OPEN_IN = re.compile(r"(?<![\w.'])open(?:\s+scoped)?\s(?P<names>[^()]*?)\s(?:hiding\s|renaming\s|in(?![\w.']))")
 _WHERE = re.compile(r"(?<![\w.'])where(?![\w.'])")
+_INDENTED_TACTICS = re.compile(r":=\s*by(?:[ \t]*\n\s*(?<=[ \t])|[ \t]+)\S")
+_GOES_ON = r"where|termination_by|decreasing_by|deriving|with|at|using|in|then|else|from|by|do|catch|finally"
+_AT_THE_MARGIN = re.compile(rf"^(?!(?:{_GOES_ON})(?![\w.'!?]))[^\W\d]", re.MULTILINE)
+_EXPECTS_MORE = re.compile(rf"(?:[^\w'!?)\]}}⟩»]|(?<![\w.'])(?:{_GOES_ON}|exact|refine|apply|have|show|fun|intro))\Z")
 
 # -- Scopes ----------------------------------------------------------------------------------------------------------
 
@@ -216,14 +220,38 @@ def outline(text: str) -> Outline:
             if not number or prefixes[number] > starts[number - 1]:
                 starts[number] = prefixes[number]  # an indented `open .. in`, which is no command by itself
             prefix_from = command.end()
+    all_starts: list[int] = []
     by_command: list[Declaration | None] = []
     for number, command in enumerate(commands):
+        all_starts.append(starts[number])
         if command["declaration"] is None:
             by_command.append(None)
             continue
-        end = starts[number + 1] if number + 1 < len(starts) else len(text)
+        next_start = starts[number + 1] if number + 1 < len(starts) else len(text)
+        end = _end_of_tactics(masked, command.end(), next_start)
         by_command.append(_read(text, masked, command, end, prefixes[number], scopes.at(command.start())))
-    return Outline(text, masked, tuple(starts), tuple(by_command))
+        if end < next_start:
+            all_starts.append(end)
+            by_command.append(None)
+    return Outline(text, masked, tuple(all_starts), tuple(by_command))
+
+
+def _end_of_tactics(masked: str, head_end: int, end: int) -> int:
+    """Find a command that a library adds, `blueprint_comment` or `TODO`, below the tactics of a proof; else `end`.
+
+    Lean reads no line at the margin as part of a block of tactics that is indented, but within brackets.
+    """
+    if _AT_THE_MARGIN.search(masked, head_end, end) is None:
+        return end
+    block = _INDENTED_TACTICS.match(masked, max(0, lexical.find_top_level(masked[:end], ":=", head_end)))
+    if block is None:
+        return end
+    command = _AT_THE_MARGIN.search(masked, block.end(), end)
+    if command is None:
+        return end
+    proof = masked[block.end() - 1 : command.start()].rstrip()
+    is_closed = sum(map(proof.count, lexical.OPENING)) == sum(map(proof.count, lexical.CLOSING))
+    return command.start() if is_closed and _EXPECTS_MORE.search(proof) is None else end
 
 
 def _read(
@@ -285,7 +313,7 @@ def declared_names(text: str) -> list[str]:
 # -- The text of a file as an importer has it ------------------------------------------------------------------------
 
 _PART = rf"(?:«[^«»\n]*»|{lexical.ATOM})"
-_IDENTIFIER = re.compile(rf"(?<![{lexical.NAME_REST}.»]){_PART}(?:\.{_PART})*")
+_IDENTIFIER = re.compile(rf"{lexical.NAME_BEGINS}{_PART}(?:\.{_PART})*")
 _FIELD = re.compile(r"\s*:=")
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from nanoproof.lean.declarations import Declaration, Outline, outline
 from nanoproof.lean.lean_file import LeanFile
-from nanoproof.lean.lexical import ATOM, header_as_comments
+from nanoproof.lean.lexical import ATOM, find_top_level, header_as_comments
 from nanoproof.lean.source import parse_declaration, sorries
 from nanoproof.lean.types import SourceError
 
@@ -148,8 +148,10 @@ def _open_declaration(read: Outline, declaration: Declaration, reason: str) -> _
         reason = unusable_because(read.text[declaration.start : end]) or ""
     axiom = None
     if declaration.name and declaration.keyword in ("theorem", "lemma", "def", "abbrev", "opaque"):
-        # With its statement, so that what only names it can still be read; not where that is open itself.
-        if not sorries(read.masked[declaration.start : declaration.statement_end]):
+        # With its statement, so that what only names it can still be read; not where that is open itself, or left out.
+        stated = read.masked[: declaration.statement_end]
+        is_stated = find_top_level(stated, ":", declaration.head_end) >= 0
+        if is_stated and not sorries(stated[declaration.start :]):
             head = read.text[declaration.head + len(declaration.keyword) : declaration.statement_end]
             axiom = f"axiom{head.rstrip()}\n"
     elif declaration.keyword == "example":

@@ -107,6 +107,7 @@ class LeanFile:
             newline = "\r\n"
             text = text.replace(newline, "\n")
         read = outline(text)
+        end = len(up_to_exit(text))
         gaps = []
         # Lines are counted from the last `sorry` on: from the top it would be quadratic in their number.
         line, counted = 1, 0
@@ -122,7 +123,7 @@ class LeanFile:
             if declaration is not None:
                 head_line = text.count("\n", 0, declaration.head) + 1
             gap = Gap(match.start(), match.end(), line, column, "", head_line=head_line)
-            if command >= 0 and read.masked.startswith("#exit", read.starts[command]):
+            if gap.start > end:
                 gaps.append(replace(gap, skip_reason="it is behind `#exit`, where Lean reads nothing"))
             else:
                 gaps.append(_classify_gap(gap, read.masked, declaration))
@@ -354,7 +355,7 @@ def _with_axioms(before: str, commands: Sequence[str]) -> str:
     axioms = [f"axiom {name}{AXIOM}\n" for name in names or [PLACEHOLDER]]
     pieces = [*axioms, above, without_header(commands[0])]
     for command in commands[1:]:
-        if not up_to_exit(command):
+        if not up_to_exit(command).strip():
             break
         text, resting = _noncomputable(command, resting)
         pieces.append(text)

@@ -14,6 +14,8 @@ NAME_START = (
 NAME_REST = NAME_START + "0-9'!?\u2080-\u2089\u2090-\u209c\u1d62-\u1d6a\u2c7c"
 ATOM = f"[{NAME_START}][{NAME_REST}]*"
 """Matches a name without dots."""
+NAME_BEGINS = rf"(?<![{NAME_REST.replace('!', '')}.»])"
+"""Holds where a name may begin, also behind the `!` of `!p`; a search from left to right has passed over `x!p`."""
 
 _SKIPPED = re.compile(
     r"""
@@ -28,7 +30,9 @@ _SKIPPED = re.compile(
 )
 ASCII_SYMBOLS = {"<->": "↔", "->": "→", "<=": "≤", ">=": "≥", "/\\": "∧", "\\/": "∨"}
 """Two ways to write one symbol of Lean. `!=` is none of them: it is another relation than `≠`."""
+_BINDS_VALUE = frozenset({"let", "have", "letI", "haveI", "let_fun", "letI'", "haveI'"})
 _BAR = re.compile(r"\n[ \t]*\|(?![|>])")
+_ARM = re.compile(r"\s*\|(?!\|)")
 _BLOCK_EDGE = re.compile(r"/-|-/")
 WORD = re.compile(r"[^\W\d][\w.'!?₀-₉]*")
 _PART = rf"(?:«[^«»\n]*»|{ATOM})"
@@ -37,7 +41,7 @@ _HEADER = re.compile(rf"\s*(?P<words>(?:module|prelude)(?![{NAME_REST}.])|{_IMPO
 """The header of a file, as in `Lean.Parser.Module.header` (`private` is of older versions)."""
 _NOTED_IMPORT = re.compile(r"/- [^/\n]*\bimport\s[^/]*? -/")
 """What `header_as_comments` leaves of an import."""
-_EXIT = re.compile(r"^#exit(?![\w.'!?])", re.MULTILINE)
+_EXIT = re.compile(r"(?<![\w.'#])#exit(?![\w.'!?])")
 _IMPORT_LINE = re.compile(rf"^[ \t]*(?P<words>{_IMPORT})", re.MULTILINE)
 
 
@@ -179,10 +183,12 @@ def find_top_level(masked: str, token: str, start: int = 0) -> int:
         elif depth <= 0 and masked.startswith(("←", "<-"), position):
             pending = max(0, pending - 1)
         elif word := WORD.match(masked, position):
-            if depth <= 0 and word.group() in ("let", "have", "letI", "haveI"):
+            if depth <= 0 and word.group() in _BINDS_VALUE:
                 pending += 1
             position = word.end()
             continue
+        elif char == "«":  # `«let»` is a name
+            position = max(position, masked.find("»", position))
         position += 1
     return -1
 
@@ -210,6 +216,8 @@ def find_arms(masked: str, start: int, end: int) -> int:
         elif word is not None and word.group() == "match":
             return -1
         elif word is not None and (word.group() == "fun" or char == "λ"):
+            if _ARM.match(masked, word.end()):  # the arms that follow are its own
+                return -1
             functions += 1
         elif masked.startswith("=>", position):
             if first >= 0 and not functions:

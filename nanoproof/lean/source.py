@@ -39,7 +39,10 @@ ATTRIBUTES = r"@\[(?:[^\[\]]|\[(?:[^\[\]]|\[[^\[\]]*\])*\])*\]"
 MODIFIERS = (
     rf"(?:{ATTRIBUTES}\s*|(?:private|protected|public|meta|noncomputable|nonrec|unsafe|partial|scoped|local)\s+)*"
 )
-_DATA = r"def|abbrev|instance|structure|class|inductive|coinductive|axiom|opaque|irreducible_def"
+DECLARING = (
+    r"theorem|lemma|example|def|abbrev|instance|structure|class|inductive|coinductive|axiom|opaque|irreducible_def"
+)
+"""Matches the keyword of a declaration."""
 # Lines of tactics and terms begin with some of these words too: with `open Classical in`, `set_option .. in`.
 _ALSO_IN_PROOFS = "open|set_option|attribute|variable|universe|include|omit"
 _COMMAND_WORDS = (
@@ -52,11 +55,11 @@ _AT_THE_MARGIN = (
     r"register_\w+|declare_\w+|grind_pattern|binder_predicate"
 )
 COMMAND = re.compile(
-    rf"^[ \t]*(?:{IN_FRONT}[ \t]+)*{MODIFIERS}(?:class\s+(?=inductive\s))?"
-    rf"(?P<declaration>theorem|lemma|example|{_DATA})(?![\w.'])"
+    rf"^[ \t]*(?:{IN_FRONT}[ \t]+)*{MODIFIERS}(?:class\s+(?=(?:inductive|abbrev)\s))?"
+    rf"(?P<declaration>{DECLARING})(?![\w.'])"
     rf"|^[ \t]*(?:@\[|(?P<scope>{_COMMAND_WORDS})(?![\w.'])"
     rf"|(?:{_ALSO_IN_PROOFS})(?![\w.'])(?![^\n]*[ \t]in(?![\w.'])))"
-    rf"|^(?:#[a-z]|(?:{_AT_THE_MARGIN})(?![\w.']))",
+    rf"|^(?:#[a-z]|[ \t]+#exit(?![\w.'!?])|(?:{_AT_THE_MARGIN})(?![\w.']))",
     re.MULTILINE,
 )
 """Matches the begin of a command in a masked text, with the keyword of a `declaration`."""
@@ -70,7 +73,7 @@ NAME = r"(?:«[^»\n]*»|[^\s:({\[⦃⟨.«$]+)(?:\.(?:«[^»\n]*»|[^\s:({\[⦃
 # keyword is read once, whether one follows or not, so that the time grows with the length only.
 _LATER_COMMAND = re.compile(
     rf"(?<=[^\s|(])[ \t]+(?P<command>(?:{IN_FRONT}[ \t]+)*+(?>{MODIFIERS})(?:(?P<keyword>"
-    rf"theorem|lemma(?=\s+{NAME}\s*[:({{\[⦃])|example|def|namespace|section|end|variable|universe)(?![\w.'])|))"
+    rf"theorem|lemma(?=\s+{NAME}\s*[:({{\[⦃])|example|def|namespace|section|end|variable|universe|\#exit)(?![\w.'])|))"
 )
 _PART_OF_COMMAND = re.compile(rf"[ \t]*(?:{IN_FRONT}\s*)*{MODIFIERS}\s*")
 

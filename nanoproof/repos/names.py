@@ -9,7 +9,7 @@ from nanoproof.lean.declarations import Declaration
 from nanoproof.repos.traced_files import Provenance
 from nanoproof.repos.trees import Ran
 
-_IDENT = re.compile(rf"(?<![{lexical.NAME_REST}.»])(?:«[^«»\n]*»|{lexical.ATOM})(?:\.(?:«[^«»\n]*»|{lexical.ATOM}))*")
+_IDENT = re.compile(rf"{lexical.NAME_BEGINS}(?:«[^«»\n]*»|{lexical.ATOM})(?:\.(?:«[^«»\n]*»|{lexical.ATOM}))*")
 """A name with its parts, each an atom or in «», that does not begin inside of another name."""
 _LOCALS = re.compile(r"^([^\s⊢:][^:\n]*?) :", re.MULTILINE)
 """The names of the hypotheses of a goal, several before a colon."""

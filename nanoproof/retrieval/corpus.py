@@ -18,11 +18,13 @@ import numpy as np
 
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write_text, json_line, read_jsonl
+from nanoproof.lean.source import DECLARING, NAME
 
 Place = tuple[int, int]
 """Line and column, both from 1 up."""
 MARK_START, MARK_END = "<a>", "</a>"
 _GOALS = re.compile(r"\d+ goals\b")
+_DECLARED = re.compile(rf"(?<![\w.'])(?:{DECLARING})\s+(?P<name>{NAME})")
 _COMPILER_MADE = "user__.n"
 """In names that Lean makes up for declarations without one."""
 
@@ -76,10 +78,15 @@ class CorpusPremise:
 
 
 def with_name(code: str, full_name: str, name: str) -> str:
-    """Put `name` in place of the longest ending of a full name that a declaration has, where it first stands.
+    """Put `name` in place of the longest ending of a full name that a declaration has, where it is declared.
 
-    Code that has none of them stays as it is.
+    If it is declared nowhere in the code, as a constructor is not, then where it first stands; code that has none of
+    the endings stays as it is.
     """
+    for head in _DECLARED.finditer(code):  # attributes may mention the name: `@[deprecated old] theorem new`
+        own = head["name"].removeprefix("_root_.").replace("«", "").replace("»", "")
+        if f".{full_name}".replace("«", "").replace("»", "").endswith(f".{own}"):
+            return code[: head.start("name")] + name + code[head.end("name") :]
     # The longest first: inside of a namespace a file writes only the end of the name, and `_root_.` leaves all of them.
     root = f"_root_.{full_name}"
     parts = full_name.split(".")

@@ -285,6 +285,14 @@ def test_a_source_that_is_written_once_more_states_the_theorem(declaration: str,
         assert [proof.strip() for proof in proofs] in (["rfl"], ["exact (rfl\n)"]), form
 
 
+def test_a_source_may_begin_with_a_command_that_only_its_library_knows() -> None:
+    theorem = Theorem('blueprint_comment "P ```"\ntheorem t : True := by\n  sorry')
+    whole = theorem.source.replace("sorry", "trivial")
+    assert read_proofs(theorem, written_proof(theorem, f"```lean4\n{whole}\n```")) == ["trivial"]
+    # Tactics that go on with the theorem once more are tactics.
+    assert read_proofs(theorem, f"  simp\n\n{whole[whole.index('theorem') :]}") == ["simp"]
+
+
 @pytest.mark.parametrize(
     "extra", ["def two := 3", "axiom lie : False", 'notation "x" => 1', "end C", "@[simp] def y := 1"]
 )
@@ -355,10 +363,10 @@ def test_of_equal_statements_the_last_one_is_the_theorem() -> None:
         "````markdown\nProof:\n```lean4\n{}\n```\n````",
     ],
 )
-@each("form", ["theorem t : True := by\n  trivial", "private theorem t : True := by trivial"])
+@each("form", ["{} := by\n  trivial", "{} :=\nby trivial", "private {} := by trivial"])
 def test_what_a_model_writes_around_a_proof_is_no_part_of_it(answer: str, form: str) -> None:
     theorem = Theorem("theorem t : True := by\n  sorry")
-    assert read_proofs(theorem, written_proof(theorem, answer.format(form))) == ["trivial"]
+    assert read_proofs(theorem, written_proof(theorem, answer.format(form.format("theorem t : True")))) == ["trivial"]
 
 
 @pytest.mark.parametrize(
@@ -376,6 +384,8 @@ def test_lines_at_the_margin_that_are_lean_stay(value: str) -> None:
         ("  simp\n  rfl\n\ntheorem u : True := by\n  trivial", "simp\nrfl"),
         ("  simp\n\n/-- Another. -/\n@[simp]\nlemma u : True := t\n```", "simp"),
         ("  simp\n\nopen Nat\n\nend A", "simp"),
+        ("  · simp\n    rfl\n", "· simp\n  rfl"),
+        ("```lean4\n  calc a = b := h\n    _ = c := g\n```", "calc a = b := h\n  _ = c := g"),
         ("simp\nrfl\n\nprivate theorem u : True := t", "simp\nrfl"),
         (":= by\n  simp\n\n#print axioms t", "simp"),
         ("simp\nopen Nat in\nrfl", "simp\nopen Nat in\nrfl"),

@@ -88,6 +88,7 @@ def test_declarations_have_the_names_that_lean_gives_them():
         ("section variable (q : Prop) @[simp] private theorem t : True := trivial end lemma u : q := h", ["t", "u"]),
         ("/-- d -/ #guard_msgs in def f := 1\n#guard_msgs (drop info) in\ncount_heartbeats in\ndef g := 1", ["f", "g"]),
         ("class inductive C : Prop where\n  | a : C", ["C"]),
+        ("class abbrev C (a : Type) := A a, B a", ["C"]),
         ("class\n  D (a : Nat) where\ndef inductive' := 1", ["D", "inductive'"]),
         # A name that a program fills in, and a command that it writes.
         ('elab "x" : command => do\n  elabCommand (← `(command|\n  def $name := 1))\n\ndef f := 1', ["f"]),
@@ -96,12 +97,41 @@ def test_declarations_have_the_names_that_lean_gives_them():
         ("namespace\n  A\ntheorem t : True := trivial\nend A", ["A.t"]),
         # Lean reads nothing behind `#exit`, and a book is no Lean.
         ("theorem t : True := trivial\n#exit\ntheorem u : True := trivial", ["t"]),
+        ("section\n  def t := 1 #exit\n  def u := 1", ["t"]),
+        ("section\n  def t := 1\n  #exit\n  def u := 1", ["t"]),
         ('theorem t : True := trivial\n#doc (Manual) "Title" =>\ninductive types, and\ntheorem proving', ["t"]),
         ("theorem exit : True := trivial\n-- #exit\n#exit' t\ntheorem u : True := trivial", ["exit", "u"]),
     ],
 )
 def test_a_text_declares_what_lean_reads_as_commands(text: str, names: list[str]) -> None:
     assert [declared.full_name for declared in declarations(text)] == names
+
+
+@each(
+    ("below", "is_part"),
+    [
+        ("snip end", False),
+        ('TODO "all of it"', False),
+        ("-- word\nblueprint_comment /-- P -/", False),
+        ("problem u : 1 = 1 := by\n  sorry", False),
+        ("where\n  h := 1", True),
+        ("termination_by 1", True),
+        ("  simp only [h,\nh]", True),
+        ("  exact\nh", True),
+        ("  rcases h with\na | b", True),
+    ],
+)
+@each("proof", ["by\n  trivial", "by trivial", "\n\n  by\n\n    trivial"])
+def test_a_command_that_only_a_library_knows_ends_an_indented_proof(below: str, is_part: bool, proof: str) -> None:
+    theorem = f"theorem t (h : 1 = 1 := by\n  rfl) : True := {proof}"
+    first, second = declarations(f"{theorem}\n{below}\n\ntheorem u : True := trivial")
+    assert first.end == len(f"{theorem}\n{below}" if is_part else theorem) and second.name == "u"
+
+
+def test_tactics_at_the_margin_are_part_of_the_proof() -> None:
+    text = "theorem t : True := by\nhave h : 1 = 1 := by\n  rfl\ntrivial"
+    (declared,) = declarations(text)
+    assert declared.end == len(text)
 
 
 @each(
@@ -113,6 +143,8 @@ def test_a_text_declares_what_lean_reads_as_commands(text: str, names: list[str]
         ("theorem t (n : Nat) : (match n with\n  | 0 => 1\n  | _ => 2) ≥ 1", " := by\n  grind"),
         ("theorem t (n : Nat) : match n with\n  | 0 => True\n  | _ => 0 < n", " := by\n  grind"),
         ("theorem t (f : (Int → Int) → Int) :\n    |f fun y => y| ≤ 1", " := by\n  grind"),
+        ("theorem t : let f : Nat → Nat := fun\n    | 0 => 1\n    | n + 1 => n\n  f 0 = 1", " := by\n  rfl"),
+        ("theorem t : let_fun x := 1; ∃ «let» : Nat, «let» = x", " := by\n  simp"),
         ("theorem t : ∀ n : Nat, n = n", "\n  | 0 => rfl\n  | n + 1 => by\n    let m : Nat := n\n    rfl"),
         ("theorem t : ∀ p ∈ [fun x : Nat => x], p 0 = 0", "\n  | p, h => by simp_all"),
         ("theorem t (x : M Nat) : x = do let z ← x; let w <- x; let v := z; return v", " := by\n  have h ← x\n  simp"),
@@ -129,6 +161,7 @@ def test_a_statement_ends_before_arms_and_not_at_a_bar_of_its_own(statement: str
         "private theorem X : True := trivial\ntheorem b : True := X -- aux",
         "namespace A\n@[simp] private def X : Nat := 1\ntheorem b (n : Nat) : A.X.succ = _root_.A.X + 1 := by simp [X]",
         "private lemma Foo.X (h : Foo) : True := trivial\ntheorem b (h : Foo) : True := Foo.X h",
+        "private def X : Bool := true\ntheorem b : !X = (false || !X) := by simp [X]",
     ],
 )
 def test_private_names_of_an_imported_file_are_those_of_no_other(text: str) -> None:

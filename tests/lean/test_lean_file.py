@@ -71,14 +71,15 @@ def test_several_theorems_of_a_line_are_proved_each() -> None:
     assert file.proved() == text.replace("by sorry", proof).replace("sorry", proof)
 
 
-def test_behind_exit_lean_reads_nothing() -> None:
-    file = LeanFile.parse("theorem t : True := by\n  sorry\n#exit\ntheorem u : True := by sorry no Lean\n")
+@each("leave", ["\n#exit", "\n  #exit", " #exit"])
+def test_behind_exit_lean_reads_nothing(leave: str) -> None:
+    file = LeanFile.parse(f"theorem t : True := by\n  sorry{leave}\ntheorem u : True := by sorry no Lean\n")
     first, second = file.gaps
     assert not first.skip_reason and "`#exit`" in second.skip_reason
-    read = "theorem t : True := by\n  trivial\n"
+    read = "theorem t : True := by\n  trivial"
     filled = file.with_proof(first, "trivial")
-    assert filled.checked() == filled.imported() == read and filled.proved().endswith("no Lean\n")
-    assert filled.assuming([second]).endswith(f"\n{read}")
+    assert filled.checked().rstrip() == filled.imported().rstrip() == read and filled.proved().endswith("no Lean\n")
+    assert filled.assuming([second]).rstrip().endswith(f"\n{read}")
 
 
 def test_what_is_checked_up_to_a_sorry_ends_before_the_comments_of_what_follows() -> None:

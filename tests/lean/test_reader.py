@@ -175,6 +175,14 @@ def test_what_a_theorem_rests_on_stays_in_its_text_as_an_axiom(tmp_path: Path) -
     ]
 
 
+def test_a_definition_that_states_no_type_cannot_stand_as_an_axiom() -> None:
+    text = "def d (n : Nat) := (sorry : Nat)\ntheorem b : d 1 = d 1 := rfl\ntheorem c : True := sorry"
+    (_, theorem) = theorems_of(text)
+    assert theorem.skipped == "it may rest on the def d (line 1), which holds a sorry"
+    (_, theorem) = theorems_of(text.replace(":= (sorry", ": Nat := (sorry"))
+    assert theorem.source.startswith("axiom d (n : Nat) : Nat\n")
+
+
 @pytest.mark.parametrize(
     "declared", ["instance bar : Mul Foo := sorry", "@[reducible, instance] def bar : Mul Foo := sorry"]
 )

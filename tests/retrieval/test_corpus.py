@@ -85,6 +85,9 @@ def test_a_corpus_is_the_same_after_it_was_saved(corpus: Corpus, tmp_path) -> No
         ("theorem x' : x", "A.x", "theorem x' : <N>"),
         ("instance : Inhabited Nat", "instInhabitedNat", "instance : Inhabited Nat"),
         ("theorem B.c : P", "A.B.c", "theorem <N> : P"),
+        ("@[deprecated c, to_additive B.c]\ntheorem c : P", "B.c", "@[deprecated c, to_additive B.c]\ntheorem <N> : P"),
+        ("open c in\ndef f.{u} : c := B.f", "B.f", "open c in\ndef <N>.{u} : c := B.f"),
+        ("structure c where\n  f : P", "c.f", "structure c where\n  <N> : P"),
     ],
 )
 def test_the_longest_ending_of_the_name_becomes_the_full_name(code: str, full_name: str, text: str) -> None:
