@@ -179,7 +179,7 @@ def read_tactic(text: str) -> str:
     begun = _BEGUN.match(tactic)
     if begun is None or not mask(tactic[begun.end() :]).strip():
         return tactic
-    return _layouts(tactic[begun.end() :])[0].strip()
+    return _layouts(tactic[begun.end() :], behind_by=True)[0].strip()
 
 
 def _written_tactic(text: str) -> str:
