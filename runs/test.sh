@@ -46,7 +46,7 @@ wait "$library"
 [ -z "$page" ] || wait "$page"
 # Tests wait longer than they compute (for processes, servers, deadlines): with four workers for each core, at most 16,
 # two cores were never idle.
-workers="$((4 * $(getconf _NPROCESSORS_ONLN)))"
+workers="$((5 * $(getconf _NPROCESSORS_ONLN) / 2))"
 if ! python -m pytest -n "$((workers < 16 ? workers : 16))" --dist loadfile --no-loadscope-reorder "$@"; then
     echo "tests that failed beside others are run again by themselves; what fails again is broken"
     python -m pytest --last-failed --last-failed-no-failures none "$@"

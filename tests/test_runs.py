@@ -307,6 +307,7 @@ def test_the_last_lines_of_the_quickstart_name_commands_that_can_be_typed(tmp_pa
     assert any("prove 'theorem " in line and f"--model-path {tmp_path}/rl/model_12.pt" in line for line in lines)
 
 
+@pytest.mark.nightly
 def test_a_dry_run_of_a_model_of_others_prints_every_command(tmp_path: Path) -> None:
     root = Path(__file__).resolve().parents[1]
     command = ["bash", str(root / "runs" / "rl_open_prover.sh"), f"hf:{tmp_path / 'none'}"]

@@ -58,6 +58,10 @@ class ExampleSet(Protocol):
         """Hash what is in the set, to tell it from others."""
         ...
 
+    def size(self, pick: Pick) -> int:
+        """Return about how much there is to compute for what a pick names, in characters."""
+        ...
+
     def examples(self, picks: Sequence[Pick]) -> list[Example]:
         """Encode what these picks name, in their order."""
         ...
@@ -97,6 +101,11 @@ class RowSet:
         for row in self._rows:
             digest.update(f"{row.prompt}\0{row.target}\0{row.weight!r}\0".encode("utf-8", "surrogatepass"))
         return int.from_bytes(digest.digest()[:6], "big")  # 48 bits, which JSON's numbers hold exactly
+
+    def size(self, pick: Pick) -> int:
+        """Return the length of prompt and target."""
+        row = self._rows[pick.index]
+        return len(row.prompt) + len(row.target)
 
     def examples(self, picks: Sequence[Pick]) -> list[Example]:
         """Encode the rows of these picks, in their order."""
@@ -189,6 +198,11 @@ class TransitionSet:
         for item in self.transitions:
             digest.update(f"{item.state}\0{item.tactic}\0{item.depth}\0".encode())
         return int.from_bytes(digest.digest()[:6], "big")
+
+    def size(self, pick: Pick) -> int:
+        """Return the length of state and tactic."""
+        transition = self.transitions[pick.index]
+        return len(transition.state) + len(transition.tactic)
 
     def examples(self, picks: Sequence[Pick]) -> list[Example]:
         """Encode the transitions of these picks, in their order."""
@@ -327,6 +341,26 @@ def shard(items: Sequence[T], dist: DistInfo) -> Iterator[T]:
     return iter(items[dist.rank :: dist.world_size])
 
 
+def dealt(picks: Sequence[Pick], size: Callable[[Pick], int], dist: DistInfo) -> list[Pick]:
+    """Return this rank's share of a step, in the step's order: longest first, each goes to who has the least so far.
+
+    Ranks wait for the one that has most to compute. Of NanoLean's transitions dealt in turns it has 6% (two ranks with
+    32 each) or 11% (eight with 64) more tokens than the mean, so 1.5% and 2.4%. As losses and gradients are divided by
+    sums over all ranks, the step is the same.
+    """
+    if dist.world_size == 1:
+        return list(picks)
+    sizes = [size(pick) for pick in picks]
+    loads = [0] * dist.world_size
+    own: list[int] = []
+    for number in sorted(range(len(picks)), key=lambda number: -sizes[number]):
+        rank = loads.index(min(loads))
+        loads[rank] += max(1, sizes[number])  # none is left without an example
+        if rank == dist.rank:
+            own.append(number)
+    return [picks[number] for number in sorted(own)]
+
+
 class StepExamples:
     """This rank's examples, step by step: a thread makes those of the coming steps while earlier ones train."""
 
@@ -340,7 +374,7 @@ class StepExamples:
     def next(self) -> list[Example]:
         """Return the examples of the next step, and have those of later ones encoded."""
         while len(self._coming) <= STEPS_AHEAD:
-            picks = list(shard(self._sampler.picks(self._count), self._dist))
+            picks = dealt(self._sampler.picks(self._count), self._transitions.size, self._dist)
             # With the position behind it: the sampler itself is some steps ahead of what a checkpoint has learned.
             self._coming.append((self._sampler.state(), self._pool.submit(self._transitions.examples, picks)))
         self._state, examples = self._coming.popleft()

@@ -25,6 +25,7 @@ from nanoproof.training.batches import (
     StepExamples,
     TransitionSet,
     balanced_depth_weights,
+    dealt,
 )
 from nanoproof.training.loss import LossWeights, Normalizers, transition_loss
 from nanoproof.training.options import BatchOptions, OptimizerOptions
@@ -101,7 +102,9 @@ def test_steps_come_in_the_order_of_the_sampler_and_go_on_from_a_saved_position(
     shares = [StepExamples(made, EpochSampler(len(items), 3), 16, rank) for rank in ranks]
     for step in range(6):
         examples = alone.next()
-        assert [share.next() for share in shares] == [examples[0::2], examples[1::2]]
+        first, second = (share.next() for share in shares)
+        assert sorted(first + second, key=examples.index) == examples
+        assert first == sorted(first, key=examples.index) and second == sorted(second, key=examples.index)
         assert {share.state()["offset"] for share in shares} == {alone.state()["offset"]}
         if step == 3:
             position = alone.state()
@@ -112,6 +115,17 @@ def test_steps_come_in_the_order_of_the_sampler_and_go_on_from_a_saved_position(
     assert resumed.next() == examples
     for stream in (alone, resumed, *shares):
         stream.close()
+
+
+def test_ranks_get_about_as_much_to_compute_and_each_something():
+    sizes = [900, 10, 20, 0, 300, 300, 310, 40]
+    ranks = [replace(small.ALONE, rank=rank, world_size=3) for rank in range(3)]
+    picks = [Pick(0, index) for index in range(len(sizes))]
+    shares = [dealt(picks, lambda pick: sizes[pick.index], rank) for rank in ranks]
+    assert sorted(pick.index for share in shares for pick in share) == list(range(len(sizes)))
+    assert sorted(sum(sizes[pick.index] for pick in share) for share in shares) == [380, 600, 900]
+    nothing = [dealt(picks, lambda pick: 0, rank) for rank in ranks]
+    assert sorted(map(len, nothing)) == [2, 3, 3]
 
 
 def test_with_balanced_depths_all_depths_count_alike_and_rare_ones_not_too_much():
