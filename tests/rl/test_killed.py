@@ -156,7 +156,8 @@ def test_an_asynchronous_run_killed_while_it_trains_has_all_attempts_that_were_f
         assert code == -signal.SIGKILL, said[-3:]
         told += said
         line = ["--resume-from", str(path)]
-    code, said = runs.run([*line, "--num-steps", "1"])
+    steps = [record["step"] for record in read_jsonl(path / "metrics.jsonl")]
+    code, said = runs.run([*line, "--num-steps", str(max(steps))])
     assert code == 0, said[-3:]
     told += said
     records = list(read_jsonl(attempts_file(path, 0)))
