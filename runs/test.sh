@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Set-up, then lint, types and tests. `--setup-only` stops after the set-up. Other arguments go to pytest.
 # Without any, the tests run that each change is to pass: all but those marked `nightly`, which take as long again and
-# reach no line of the code that the others do not. NANOPROOF_NIGHTLY=1 runs all, with more random draws and other ones.
+# reach one line of the code that the others do not. NANOPROOF_NIGHTLY=1 runs all, with more random draws and other ones.
 # What the numeric tests say on another processor (one without AVX-512, one without vector instructions):
 #   ATEN_CPU_CAPABILITY=avx2 bash runs/test.sh tests/model tests/inference tests/training tests/policy     and with =default
 set -euo pipefail

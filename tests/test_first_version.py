@@ -87,7 +87,6 @@ def test_its_checkpoints_are_evaluated(home: Path, capsys: pytest.CaptureFixture
     assert (summary["model"]["step"], summary["solved"], summary["total"]) == (2, 1, 1)
 
 
-@pytest.mark.nightly
 def test_its_evaluations_are_compared_and_their_proofs_checked_again(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -159,7 +159,6 @@ def test_what_does_not_fit_the_model_is_said(checkpoint: tuple[Path, TacticPolic
             signal.signal(number, handler)
 
 
-@pytest.mark.nightly
 def test_the_client_needs_no_torch() -> None:
     code = "import sys, nanoproof.policy.client; print('torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)

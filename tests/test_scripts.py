@@ -101,7 +101,6 @@ def by_name(out: Path) -> dict[str, Any]:
     return {**result, "refused": {Path(file).stem: reason for file, reason in result["refused"].items()}}
 
 
-@pytest.mark.nightly
 @pytest.mark.parametrize("name", ["good", "two", "classical", "negated"])
 def test_proofs_hold(checked: Any, name: str) -> None:
     assert name not in checked[1]["refused"]
@@ -137,7 +136,6 @@ def test_what_each_file_proves_is_told(checked: Any) -> None:
     assert proved["two"] == {"first'": "first' : True", "N.second": "N.second : 1 = 1"}
 
 
-@pytest.mark.nightly
 def test_results_go_up_the_whole_ladder_against_the_statements_as_given(compared: Any) -> None:
     done, result = compared
     assert "1 of 4 proofs hold (nanolean)\n2 of 5 results hold against the statements as given\n" in done.stdout
@@ -148,7 +146,6 @@ def test_results_go_up_the_whole_ladder_against_the_statements_as_given(compared
 # -- what a user can get wrong -----------------------------------------------------------------------------------
 
 
-@pytest.mark.nightly
 def test_an_empty_folder_exits_with_2(tmp_path: Path) -> None:
     done = command("scripts.check_with_lean", tmp_path, "--lean", "nanolean")
     assert (done.returncode, done.stdout) == (2, "")
@@ -272,7 +269,6 @@ NO_AXIOMS = axioms("does not depend on any axioms")
 HINT = ("warning", 1, "unused variable `h`")
 
 
-@pytest.mark.nightly
 @pytest.mark.parametrize(
     "messages",
     [
@@ -288,7 +284,6 @@ def test_what_lean_says_of_a_good_proof(lean: FakeLean, tmp_path: Path, messages
     assert verdict(write(tmp_path / "proofs", good=GOOD)) is None
 
 
-@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("messages", "code", "reason"),
     [
@@ -390,7 +385,6 @@ def test_the_header_comes_first_and_the_flags_and_the_folder_are_those_asked_for
     assert text.startswith("import Mathlib\n\ntheorem good")
 
 
-@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("told", "reason"),
     [
@@ -542,7 +536,6 @@ def test_a_quickstart_s_scores_stand_in_readme_and_nothing_else_changes():
         readme_figures.with_figures("nothing", block)
 
 
-@pytest.mark.nightly
 def test_readme_has_the_markers():
     text = (REPO_ROOT / "README.md").read_text(encoding="utf-8")
     assert text.index(readme_figures.BEGIN) < text.index(readme_figures.END)

@@ -12,7 +12,6 @@ CASES = kept_cases()
 ASKED_AGAIN = CASES[::20]
 
 
-@pytest.mark.nightly
 def test_tactics_leave_the_goals_that_leans_leave() -> None:
     assert [case.text for case in CASES if (plain(our_answer(case.text)) != case.answer) != case.differs] == []
 

@@ -226,15 +226,15 @@ def _check_value(value: Any, rule: Mapping[str, Any], name: str, section: str) -
             check(item in rule["choices"], f"{name} must be one of {allowed}; got {item}", section)
     if isinstance(value, (int, float)):
         # nan passes every comparison below by failing it. Infinite, a learning rate makes all weights nan, a weight of
-        # the loss the loss, and a time limit overflows the system's calls. What has a maximum is told that instead.
-        countable = abs(value) < 2**63 or (1e300 > value > 0 and rule.get("max") is not None)
-        check(countable, f"{name} must be a number, got {str(value)[:40]}", section)
+        # the loss the loss, and a time limit overflows the system's calls.
+        check(abs(value) < float("inf"), f"{name} must be a number, got {value}", section)
         if rule.get("min") is not None:
             check(value >= rule["min"], f"{name} must be >= {rule['min']}, got {value}", section)
         if rule.get("max") is not None:
             check(value <= rule["max"], f"{name} must be <= {rule['max']}, got {value}", section)
         if rule.get("above") is not None:
             check(value > rule["above"], f"{name} must be > {rule['above']}, got {value}", section)
+        check(abs(value) < 2**63, f"{name} must be less than 2^63, got {str(value)[:40]}", section)
 
 
 def preset_values(cls: type, name: str) -> dict[str, Any]:

@@ -341,7 +341,7 @@ def shard(items: Sequence[T], dist: DistInfo) -> Iterator[T]:
     return iter(items[dist.rank :: dist.world_size])
 
 
-def dealt(picks: Sequence[Pick], size: Callable[[Pick], int], dist: DistInfo) -> list[Pick]:
+def balanced_shard(picks: Sequence[Pick], size: Callable[[Pick], int], dist: DistInfo) -> list[Pick]:
     """Return this rank's share of a step, in the step's order: longest first, each goes to who has the least so far.
 
     Ranks wait for the one that has most to compute. Of NanoLean's transitions dealt in turns it has 6% (two ranks with
@@ -374,7 +374,7 @@ class StepExamples:
     def next(self) -> list[Example]:
         """Return the examples of the next step, and have those of later ones encoded."""
         while len(self._coming) <= STEPS_AHEAD:
-            picks = dealt(self._sampler.picks(self._count), self._transitions.size, self._dist)
+            picks = balanced_shard(self._sampler.picks(self._count), self._transitions.size, self._dist)
             # With the position behind it: the sampler itself is some steps ahead of what a checkpoint has learned.
             self._coming.append((self._sampler.state(), self._pool.submit(self._transitions.examples, picks)))
         self._state, examples = self._coming.popleft()

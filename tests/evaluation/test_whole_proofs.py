@@ -318,7 +318,6 @@ def open_writer(spec: str, dist: Any, texts: Any = None, limits: Any = None) -> 
     yield Writer()
 
 
-@pytest.mark.nightly
 def test_whole_proofs_over_nanolean_are_certified_and_hold_when_checked_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

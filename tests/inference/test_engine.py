@@ -55,7 +55,6 @@ def net(request: pytest.FixtureRequest, tokenizer: Tokenizer) -> GPT:
     return eager_eos(make_model(tokenizer, **options), tokenizer, 5.0)
 
 
-@pytest.mark.nightly
 @torch.no_grad()
 def test_cached_and_batched_logprobs_equal_a_full_forward(net: GPT, tokenizer: Tokenizer) -> None:
     prompts = prompts_of(tokenizer, TEXTS)
@@ -71,7 +70,6 @@ def test_cached_and_batched_logprobs_equal_a_full_forward(net: GPT, tokenizer: T
     assert finished > 10 and len(lengths) > 4, "the test must see samples that end at different times"
 
 
-@pytest.mark.nightly
 def test_an_answer_does_not_depend_on_its_neighbours(net: GPT, tokenizer: Tokenizer) -> None:
     prompts = prompts_of(tokenizer, TEXTS)
     engine = Engine(net, tokenizer)
@@ -85,7 +83,6 @@ def test_an_answer_does_not_depend_on_its_neighbours(net: GPT, tokenizer: Tokeni
         assert alone.value_distribution == pytest.approx(together[index].value_distribution, abs=1e-5)
 
 
-@pytest.mark.nightly
 @torch.no_grad()
 def test_bfloat16_samples_have_nearly_the_fp32_probabilities(net: GPT, tokenizer: Tokenizer) -> None:
     rough = GPT.allocate(net.config, compute_dtype=torch.bfloat16)

@@ -91,7 +91,6 @@ networks = st.fixed_dictionaries(
 )
 
 
-@pytest.mark.nightly
 @settings(max_examples=10, deadline=None, database=None)
 @given(
     networks,
@@ -129,7 +128,6 @@ def test_any_schedule_gives_the_log_probabilities_of_a_full_forward(
         assert request.completion.value_distribution == pytest.approx(bins, abs=1e-5)
 
 
-@pytest.mark.nightly
 @pytest.mark.usefixtures("backend")
 @pytest.mark.parametrize("read_late", [None, True])
 def test_an_answer_depends_on_prompt_options_and_seed_only(tokenizer: Tokenizer, read_late: bool | None) -> None:
@@ -339,7 +337,6 @@ def test_impossible_requests_are_refused(
     assert engine.idle
 
 
-@pytest.mark.nightly
 @pytest.mark.usefixtures("backend")
 @pytest.mark.parametrize("read_late", [None, True])
 def test_output_that_is_not_finite_fails_that_request_alone(tokenizer: Tokenizer, read_late: bool | None) -> None:

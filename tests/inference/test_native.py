@@ -57,7 +57,6 @@ def test_greedy_texts_and_values_are_those_of_torch_on_200_states(tokenizer: Tok
         assert answer.value_distribution == pytest.approx(other.value_distribution, abs=1e-5)
 
 
-@pytest.mark.nightly
 @needs_compiler
 @pytest.mark.parametrize("top_p", [1.0, 0.6])
 @pytest.mark.parametrize(("cap", "temperature"), [(None, 1.0), (2, 0.7)])

@@ -38,7 +38,6 @@ def texts(outcome: TacticApplied | TacticFailed) -> list[str]:
     return [branch.state.text for branch in outcome.branches]
 
 
-@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("effect", "branches"),
     [
@@ -54,7 +53,6 @@ def test_applied(serve: Serve, effect: dict[str, Any], branches: Sequence[str]) 
     assert texts(apply(serve, effect)) == branches
 
 
-@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("effect", "words"),
     [

@@ -130,7 +130,6 @@ def test_on_a_lease_of_a_leantree_client_texts_act_on_the_next_as_on_its_own_ser
     assert [status for _, status, _ in ours] == [200, 200, 500, 500, 200, 200, 200, 200, 200, 500, 200, 500]
 
 
-@pytest.mark.nightly
 def test_no_proof_is_lost_by_threads_that_share_such_a_server(address: str) -> None:
     client, left, wrong = LeanServerClient(address), itertools.count(), []
     names = [name for name in LEAKY if LEAKY[name][2]]
@@ -201,7 +200,6 @@ def test_a_server_is_asked_once_what_it_does_with_environments(tmp_path: Path) -
     assert sum(text.startswith("#check nanoproof_") for text in asked) == 1
 
 
-@pytest.mark.nightly
 def test_a_server_says_which_constants_the_tactics_of_a_text_use() -> None:
     text = "theorem t (p q : Prop) (hp : p) (hq : q) : p ∧ q := by\n  apply And.intro\n  exact hp\n  exact hq"
     with (

@@ -151,7 +151,6 @@ def random_fault(seed: int, upstream: bool) -> Callable[[str], str | None]:
     return fault
 
 
-@pytest.mark.nightly
 def test_hundreds_of_calls_end_in_the_right_outcome(
     tmp_path: Path, scripted: Callable[[dict[str, Any]], tuple[str, ...]]
 ) -> None:
@@ -220,7 +219,6 @@ def proxied(serve: Serve) -> Iterator[Callable[[Callable[[str], str | None]], Ch
 Proxied = Callable[[Callable[[str], str | None]], ChaosProxy]
 
 
-@pytest.mark.nightly
 @pytest.mark.parametrize("fault", FAULTS)
 def test_one_fault_is_overcome_or_an_error_but_never_a_refusal(proxied: Proxied, fault: str) -> None:
     config = ClientConfig(tactic_seconds=2.0, slack_seconds=2.0)
@@ -234,7 +232,6 @@ def test_one_fault_is_overcome_or_an_error_but_never_a_refusal(proxied: Proxied,
         assert result == TacticApplied(())
 
 
-@pytest.mark.nightly
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_that_stays_is_an_error_in_the_end(proxied: Proxied, fault: str) -> None:
     config = ClientConfig(tactic_seconds=0.2, slack_seconds=2.0)

@@ -459,7 +459,6 @@ JUDGED = {
 }
 
 
-@pytest.mark.nightly
 @pytest.mark.parametrize(("code", "accepted"), [(0, 2), (1, 0)])
 def test_a_checker_judges_the_proofs_without_what_is_open(
     prove_here: ProveHere, code: int, accepted: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]

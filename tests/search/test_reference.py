@@ -81,7 +81,6 @@ SETTINGS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.nightly
 @pytest.mark.parametrize("name", SETTINGS)
 def test_tree_is_that_of_the_reference(name: str) -> None:
     for seed in SEEDS:

@@ -25,7 +25,7 @@ from nanoproof.training.batches import (
     StepExamples,
     TransitionSet,
     balanced_depth_weights,
-    dealt,
+    balanced_shard,
 )
 from nanoproof.training.loss import LossWeights, Normalizers, transition_loss
 from nanoproof.training.options import BatchOptions, OptimizerOptions
@@ -121,10 +121,10 @@ def test_ranks_get_about_as_much_to_compute_and_each_something():
     sizes = [900, 10, 20, 0, 300, 300, 310, 40]
     ranks = [replace(small.ALONE, rank=rank, world_size=3) for rank in range(3)]
     picks = [Pick(0, index) for index in range(len(sizes))]
-    shares = [dealt(picks, lambda pick: sizes[pick.index], rank) for rank in ranks]
+    shares = [balanced_shard(picks, lambda pick: sizes[pick.index], rank) for rank in ranks]
     assert sorted(pick.index for share in shares for pick in share) == list(range(len(sizes)))
     assert sorted(sum(sizes[pick.index] for pick in share) for share in shares) == [380, 600, 900]
-    nothing = [dealt(picks, lambda pick: 0, rank) for rank in ranks]
+    nothing = [balanced_shard(picks, lambda pick: 0, rank) for rank in ranks]
     assert sorted(map(len, nothing)) == [2, 3, 3]
 
 

@@ -44,7 +44,6 @@ def test_micro_batches_give_the_gradients_of_one_batch():
     assert all(torch.allclose(gradient, results[1][name], atol=1e-6) for name, gradient in results[0].items())
 
 
-@pytest.mark.nightly
 def test_unlikelihood_makes_a_failed_tactic_less_likely():
     failed = [encode_transition(WORDS, Transition("⊢ p", "exact h", 1), ExampleLimits(), negative=True)]
     model = small.model(WORDS)
@@ -113,7 +112,6 @@ def test_a_row_that_does_not_fit_alone_is_an_error():
         MicroBatches(3).run(compute)
 
 
-@pytest.mark.nightly
 def test_a_step_that_failed_tells_what_was_not_finite(tmp_path):
     model = small.model(WORDS)
     with torch.no_grad():

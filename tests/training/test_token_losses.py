@@ -31,7 +31,6 @@ def test_each_token_that_is_learned_has_its_loss_and_they_are_those_of_training(
         assert sum(loss for loss in one["losses"] if loss is not None) == pytest.approx(float(total), abs=1e-2)
 
 
-@pytest.mark.nightly
 def test_a_failed_tactic_loses_by_its_probability():
     model = small.model(WORDS)
     state = "p : Prop\n⊢ p"

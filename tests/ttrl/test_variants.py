@@ -203,7 +203,6 @@ def test_rules_take_turns_and_what_lean_refuses_is_counted() -> None:
     assert maker.counts["weakened"].refused > 0 and "weakened" not in {variant.rule for variant in found}
 
 
-@pytest.mark.nightly
 def test_a_maker_that_knows_earlier_variants_makes_others_with_new_ids() -> None:
     first = VariantMaker(TARGET).by_rules(20, seed=0)
     later = VariantMaker(TARGET)
