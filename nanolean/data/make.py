@@ -164,7 +164,7 @@ class Made:
 
 def make(
     directory: Path,
-    held_out: frozenset[str],
+    held_out: Callable[[], frozenset[str]],
     seed: int,
     read_goal: GoalReader,
     workers: int | None = None,
@@ -176,6 +176,7 @@ def make(
 ) -> None:
     """Generates `train.jsonl` and `transitions.jsonl` in `directory`, without the statements whose keys are held out.
 
+    `held_out` is asked for the keys while workers replay the proofs that need none, as it may take ten seconds.
     Statements that a finisher proves alone are not asked; among the shown proofs they may be, and those of `classics`
     are, whatever their keys. No proof names a theorem of `unnamed`. The manifest is written
     last, so a directory with one is whole. `read_goal` makes the records of printed goals; `quotas` are `QUOTAS` unless
@@ -186,7 +187,6 @@ def make(
     kinds = sorted(templates())
     total = sum(quota.problems for quota in quotas.values()) + exercises_each * len(kinds)
     tell(0, total, "checking the library first, once")
-    excluded = held_out | library_keys()
     library()  # once, so that the workers find it in the cache
     # The most expensive families first, so that the workers end together.
     order = sorted(quotas, key=lambda name: (name != "mixed", name not in ("prop", "pred", "equation"), name))
@@ -194,17 +194,18 @@ def make(
     context = get_context("spawn")
     done = context.Value("q", 0)
     with ProcessPoolExecutor(count, context, initializer=_begin_work, initargs=(done,)) as pool, _ended_with(pool):
-        # All workers start at the first of these.
-        with starting_workers():
-            futures = {
-                name: pool.submit(make_family, name, seed, quotas[name], excluded, read_goal, unnamed) for name in order
-            }
+        with starting_workers():  # all of them start at the first of these
+            library_part = pool.submit(make_library, read_goal, unnamed)
+            classics_part = pool.submit(make_classics, classics, read_goal, unnamed)
+        excluded = held_out() | library_keys()
+        futures = {
+            name: pool.submit(make_family, name, seed, quotas[name], excluded, read_goal, unnamed) for name in order
+        }
         exercise_parts = [
             pool.submit(make_exercises, kinds[part::EXERCISE_PARTS], seed, exercises_each, excluded, read_goal, unnamed)
             for part in range(EXERCISE_PARTS)
         ]
-        exercise_parts.append(pool.submit(make_classics, classics, read_goal, unnamed))
-        library_part = pool.submit(make_library, read_goal, unnamed)
+        exercise_parts.append(classics_part)
         waiting: set[Future[Any]] = {*futures.values(), *exercise_parts, library_part}
         all_parts = list(waiting)
         while waiting:

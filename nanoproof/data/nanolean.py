@@ -238,7 +238,7 @@ def ensure_made(seed: int = SEED, workers: int | None = None, hold_out_premises:
         with FileLock(f"{directory}.lock"):
             if not (directory / "manifest.json").exists():  # it is written last
                 with Progress(0, "making the data of NanoLean", "problems", screen=sys.stderr) as progress:
-                    keys, tell = held_out_keys(), progress.reach
+                    keys, tell = held_out_keys, progress.reach
                     make(directory, keys, seed, goal_object, workers, tell=tell, classics=classics(), unnamed=unnamed)
     return directory
 

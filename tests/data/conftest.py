@@ -29,6 +29,6 @@ def made(tmp_path_factory: pytest.TempPathFactory, held_out: frozenset[str]) -> 
             if not NIGHTLY:
                 patch.setattr("nanolean.data.make.make_library", make_library_part)
             # One worker: each reads the library anew, which takes as long as a family.
-            make(folder, held_out, 3, goal_object, workers=1, quotas=SMALL, exercises_each=0)
+            make(folder, lambda: held_out, 3, goal_object, workers=1, quotas=SMALL, exercises_each=0)
 
     return made_once(tmp_path_factory, "nanolean", make_small)

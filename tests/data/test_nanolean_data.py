@@ -231,7 +231,7 @@ def test_other_processes_make_the_same_bytes(
     for workers in (1, 2):
         told.clear()
         folder = tmp_path / str(workers)
-        make(folder, held_out, 3, goal_object, workers, some, 0, lambda *words: told.append(words))
+        make(folder, lambda: held_out, 3, goal_object, workers, some, 0, lambda *words: told.append(words))
         assert [done for done, _, _ in told] == sorted(done for done, _, _ in told)
         assert told[0][:2] == (0, 8)
         assert told[-1] == (8, 8, "making problems")
@@ -269,7 +269,7 @@ def test_the_command_makes_data_though_its_workers_do_not_import_it(tmp_path: Pa
 @pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGINT])
 def test_workers_end_with_the_process_that_started_them(tmp_path: Path, sent: signal.Signals) -> None:
     code = "import sys\nfrom pathlib import Path\nfrom nanolean.data.make import make\n"
-    code += "if __name__ == '__main__':\n    make(Path(sys.argv[1]), frozenset(), 0, dict, 1)\n"
+    code += "if __name__ == '__main__':\n    make(Path(sys.argv[1]), frozenset, 0, dict, 1)\n"
     (script := tmp_path / "made.py").write_text(code)
     command = [sys.executable, script, str(tmp_path / "data")]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
