@@ -27,7 +27,7 @@ unset PYTHONDONTWRITEBYTECODE
 python -m compileall -q -j 0 nanolean nanoproof scripts benchmarks tests > /dev/null || true
 ruff check .
 ruff format --check .
-# Side by side, as one of them alone leaves a core idle. Types are checked until the tests have ended.
+# Side by side, as one of them alone leaves a core idle. Types and the page are checked while tests are collected.
 mypy &
 types=$!
 python -m nanolean build > /dev/null &  # into the cache; each worker would build it
@@ -38,7 +38,6 @@ if [ -x web/node_modules/.bin/tsc ]; then
     page=$!
 fi
 wait "$library"
-[ -z "$page" ] || wait "$page"
 # Tests wait for processes, servers and deadlines; a further worker takes next to nothing, as it is forked after imports.
 # To ask CUDA itself whether there is a GPU, before that, would keep them from using it.
 export PYTORCH_NVML_BASED_CUDA_CHECK=1
@@ -48,3 +47,4 @@ if ! python -m pytest -p tests.workers --workers "$((workers < 16 ? workers : 16
     python -m pytest --last-failed --last-failed-no-failures none "$@"
 fi
 wait "$types"
+[ -z "$page" ] || wait "$page"
