@@ -10,6 +10,7 @@ FIRST = """
 import os, warnings
 
 def test_passes(tmp_path):
+    (tmp_path.parents[1] / "shared").touch()
     warnings.warn("a warning")
     print("not to be seen")
 
@@ -21,7 +22,7 @@ def test_that_the_dead_one_had_not_begun():
     assert 1 == 2
 """
 SECOND = """
-import pytest
+import pytest, time
 
 @pytest.fixture(scope="module")
 def made():
@@ -32,6 +33,12 @@ def made():
 def test_numbers(made, number):
     assert made == number
 
+def test_folders_of_all_are_side_by_side(tmp_path):
+    deadline = time.monotonic() + 60
+    while not (tmp_path.parents[1] / "shared").exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
 @pytest.mark.skip(reason="no use")
 def test_skipped():
     pass
@@ -41,11 +48,12 @@ def test_skipped():
 def test_all_tests_are_reported_though_a_process_dies(tmp_path):
     (tmp_path / "test_first.py").write_text(FIRST)
     (tmp_path / "test_second.py").write_text(SECOND)
-    options = ["-p", "tests.workers", "--workers", "2", "-p", "no:cacheprovider", "--rootdir", str(tmp_path), "-rA"]
-    command = [sys.executable, "-m", "pytest", *options, str(tmp_path)]
+    options = ["-p", "tests.workers", "--workers", "2", "-p", "no:cacheprovider", "-rA"]
+    folders = ["--rootdir", str(tmp_path), "--basetemp", str(tmp_path / "temporary"), str(tmp_path)]
+    command = [sys.executable, "-m", "pytest", *options, *folders]
     ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     said = ended.stdout
     assert ended.returncode == 1, said + ended.stderr
-    assert "3 failed, 2 passed, 1 skipped" in said
+    assert "3 failed, 3 passed, 1 skipped" in said
     assert "the process that ran test_first.py::test_kills_its_process has died" in said
     assert "what it said" in said and "assert 7 == 8" in said and "a warning" in said

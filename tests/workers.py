@@ -8,6 +8,7 @@ import os
 import sys
 from collections import deque
 from multiprocessing.connection import Connection, Pipe, wait
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,7 +19,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_runtestloop(session: pytest.Session) -> bool | None:
+def pytest_runtestloop(session: Any) -> bool | None:
     options = session.config.option
     if options.workers < 2 or options.collectonly or session.testsfailed:
         return None  # pytest does what it does without us
@@ -26,10 +27,11 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
     for index, item in enumerate(session.items):
         files.setdefault(item.nodeid.partition("::")[0], []).append(index)
     waiting = deque(files.values())
+    folder = session.config._tmp_path_factory.getbasetemp()  # made here, for all of them
     workers: list[Worker] = []
     try:
         for number in range(min(options.workers, len(files))):
-            workers.append(Worker(session, number, workers))
+            workers.append(Worker(session, number, folder, workers))
         while workers:
             for ready in wait([worker.connection for worker in workers]):
                 worker = next(worker for worker in workers if worker.connection is ready)
@@ -54,7 +56,7 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
                         worker.report_death()
                     if worker.left:
                         waiting.appendleft(worker.left)
-                        workers.append(Worker(session, worker.number, workers))
+                        workers.append(Worker(session, worker.number, folder, workers))
                 if session.shouldfail:
                     raise session.Failed(session.shouldfail)
                 if session.shouldstop:
@@ -70,7 +72,7 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
 class Worker:
     """A forked process, and the tests that it was given."""
 
-    def __init__(self, session: pytest.Session, number: int, others: list["Worker"]) -> None:
+    def __init__(self, session: pytest.Session, number: int, folder: Path, others: list["Worker"]) -> None:
         self._session = session
         self._running: pytest.Item | None = None
         self.number = number
@@ -84,7 +86,7 @@ class Worker:
             try:
                 for worker in (self, *others):  # else they would not notice that the process which collected is gone
                     worker.connection.close()
-                run_tests(session, theirs, number)
+                run_tests(session, theirs, number, folder / f"gw{number}")
             except (KeyboardInterrupt, BrokenPipeError, EOFError):
                 pass  # nobody waits for it any more
             except BaseException:
@@ -129,7 +131,7 @@ class Sender:
         self._connection.send(("warning", told))
 
 
-def run_tests(session: pytest.Session, connection: Connection, number: int) -> None:
+def run_tests(session: pytest.Session, connection: Connection, number: int, folder: Path) -> None:
     """Be a worker: ask for a file of tests, run them, and ask for the next."""
     config: Any = session.config
     atexit._clear()  # what was registered before is for the process that registered it
@@ -140,7 +142,6 @@ def run_tests(session: pytest.Session, connection: Connection, number: int) -> N
     capture.suspend_global_capture()
     config.get_terminal_writer()._file = open(os.devnull, "w")
     config.pluginmanager.register(Sender(config, connection))
-    folder = config._tmp_path_factory.getbasetemp() / f"gw{number}"
     folder.mkdir(mode=0o700, exist_ok=True)
     config._tmp_path_factory._basetemp = folder
     try:
