@@ -37,7 +37,11 @@ LONG = (
     "for everybody has no serious finding of axe on any page, light or dark",
     "how a run fares is said within five seconds when it has written nothing for thirty",
     "a run with long logs and an evaluation under way shows samples as soon as there are some",
+    "a run with long logs and an evaluation under way shows the results of all ranks as they come",
+    "how a run fares has the word for a Lean server that is down within five seconds",
     "a run that goes on leaves a chart zoomed while more comes",
+    "a run that goes on is asked again about what could not be loaded when the page is seen again",
+    "two runs are compared by the evaluations of their checkpoints, whichever was chosen first",
     # What fits which screen; that a folder of runs fits every width is not among them.
     "a run that is over fits a phone",
     "two runs are seen on a phone with their scores, and side by side without scrolling sideways",
