@@ -27,7 +27,7 @@ unset PYTHONDONTWRITEBYTECODE
 python -m compileall -q -j 0 nanolean nanoproof scripts benchmarks tests > /dev/null || true
 ruff check .
 ruff format --check .
-# Side by side, as one of them alone leaves a core idle. Types are checked until the tests have ended.
+# Side by side, as one of them alone leaves a core idle. Types and the page are checked while tests are collected.
 mypy &
 types=$!
 python -m nanolean build > /dev/null &  # into the cache; each worker would build it
@@ -37,18 +37,14 @@ if [ -x web/node_modules/.bin/tsc ]; then
     (cd web && npm run --silent types && npm test --silent) &
     page=$!
 fi
-# Collecting compiles the tests, where they have changed; each worker would do it.
-if [ -n "$(find tests nanolean -name '*.py' -newer .venv/tests-collected 2>&1)" ]; then
-    python -m pytest --collect-only "$@" > /dev/null || true
-    touch .venv/tests-collected
-fi
 wait "$library"
-[ -z "$page" ] || wait "$page"
-# Tests wait for processes, servers and deadlines: five workers leave two cores idle for a sixteenth of the time. Each
-# further one imports and collects for ten seconds of processor: with eight it took 40 seconds longer.
-workers="$((5 * $(getconf _NPROCESSORS_ONLN) / 2))"
-if ! python -m pytest -n "$((workers < 16 ? workers : 16))" --dist loadfile --no-loadscope-reorder "$@"; then
+# Tests wait for processes, servers and deadlines; a further worker takes next to nothing, as it is forked after imports.
+# To ask CUDA itself whether there is a GPU, before that, would keep them from using it.
+export PYTORCH_NVML_BASED_CUDA_CHECK=1
+workers="$((3 * $(getconf _NPROCESSORS_ONLN)))"
+if ! python -m pytest -p tests.workers --workers "$((workers < 16 ? workers : 16))" "$@"; then
     echo "tests that failed beside others are run again by themselves; what fails again is broken"
     python -m pytest --last-failed --last-failed-no-failures none "$@"
 fi
 wait "$types"
+[ -z "$page" ] || wait "$page"

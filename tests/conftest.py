@@ -1,14 +1,13 @@
 """Shared by all tests: one thread for torch, Ctrl-C as at a terminal, and a home of its own for what is written."""
 
 import gc
+import importlib
 import logging
 import os
 import re
 import signal
 import sys
-import zlib
-from contextlib import redirect_stdout
-from functools import cache
+from contextlib import redirect_stdout, suppress
 from io import StringIO
 from pathlib import Path
 from threading import Lock
@@ -26,6 +25,14 @@ from tests.helpers import made_once
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background of a script; processes would inherit it
     signal.signal(signal.SIGINT, signal.default_int_handler)
+NEEDED_BY_MANY = (
+    "torch._dynamo",  # by the first step of any optimizer
+    "transformers.models.auto.modeling_auto",
+    "transformers.models.llama.modeling_llama",
+    "peft",
+)
+"""Modules that take four seconds of processor to import, imported before workers are forked."""
+
 # The same draws each time, so that a change is not refused for what it did not touch; nightly runs draw others, more.
 always_alike = "NANOPROOF_NIGHTLY" not in os.environ
 settings.register_profile(
@@ -42,7 +49,11 @@ def pytest_collection() -> None:
     gc.disable()  # nothing of ten thousand tests becomes garbage while they are collected
 
 
-def pytest_collection_finish() -> None:
+def pytest_collection_finish(session: pytest.Session) -> None:
+    if session.config.getoption("workers", 1) > 1 and not session.config.option.collectonly:
+        for module in NEEDED_BY_MANY:
+            with suppress(ImportError):
+                importlib.import_module(module)
     gc.freeze()  # else each evaluation, which collects garbage when it has drawn its curve, would walk all of them
     gc.set_threshold(50_000, 20, 20)  # to look for garbage after every 700 new objects took a twentieth of all time
     gc.enable()
@@ -51,25 +62,6 @@ def pytest_collection_finish() -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the files that take long: of several workers none is left with them when the others have ended."""
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log):
-    """Files that import transformers go to three workers: in each the import takes four seconds of processor."""
-    from xdist.scheduler import LoadFileScheduling
-
-    @cache
-    def group_of(file: str) -> str:
-        text = (config.rootpath / file).read_text(encoding="utf-8")
-        if "hf_models" not in text and '("transformers")' not in text:
-            return file
-        return f"transformers {zlib.crc32(file.encode()) % 3}"
-
-    class ByImports(LoadFileScheduling):
-        def _split_scope(self, nodeid: str) -> str:
-            return group_of(super()._split_scope(nodeid))
-
-    return ByImports(config, log) if config.getoption("dist") == "loadfile" else None
 
 
 @pytest.fixture(scope="session", autouse=True)

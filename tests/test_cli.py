@@ -6,6 +6,7 @@ import tempfile
 import threading
 from pathlib import Path
 
+import pytest
 import requests
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # as a program it is not started from the repository
@@ -14,6 +15,7 @@ from nanoproof.monitor.server import start_monitor
 from tests.fakes.simulated_run import show_until_interrupted, write_history
 
 
+@pytest.mark.nightly
 def test_a_simulated_run_goes_on_and_is_shown(tmp_path: Path) -> None:
     run = write_history(tmp_path / "run", 120.0, actors=2, theorems=20)
     monitor = start_monitor(0)

@@ -380,6 +380,7 @@ def test_a_run_without_attempts_is_told(home: Path, tmp_path: Path) -> None:
 # -- the commands -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.nightly
 def test_a_reader_that_goes_away_ends_a_command_without_a_word(tmp_path: Path) -> None:
     texts = [str(number) * 100 for number in np.arange(20_000)]
     pq.write_table(pa.table({"text": texts}), tmp_path / "long.parquet")

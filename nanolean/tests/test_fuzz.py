@@ -57,6 +57,7 @@ def test_terms_that_inputs_leave_behind_are_swept(fuzzer):
     assert node_count() < 1.1 * before + 2_000
 
 
+@pytest.mark.nightly
 def test_the_program_says_what_it_found(capsys):
     assert main(["--count", "40", "--seed", "5"]) == 0
     printed = capsys.readouterr().out

@@ -52,6 +52,7 @@ def test_generated_problems_are_true_their_proofs_replay_and_the_kernel_accepts_
         assert 1 <= node.size <= named.problem.proof.size
 
 
+@pytest.mark.nightly
 @each("family", FAMILIES)
 def test_a_family_gives_the_same_for_the_same_seed_and_something_else_for_another(family: str) -> None:
     quota = {1: 2, 2: 2}
@@ -75,6 +76,7 @@ def test_excluded_statements_do_not_come_back() -> None:
     assert first and again and not first & again
 
 
+@pytest.mark.nightly
 def test_levels_follow_the_length_of_the_plain_proof() -> None:
     assert [level_of_size(size) for size in (1, 2, 3, 6, 8, 11, 14, 15)] == [1, 1, 2, 3, 4, 5, 6, 7]
     counts = Counter(named.level for named in family_problems("mixed", 3, dict.fromkeys(LEVELS, 5), frozenset()))

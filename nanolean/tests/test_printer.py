@@ -2,6 +2,8 @@
 
 import functools
 
+import pytest
+
 from nanolean.commands.header import elab_header
 from nanolean.env_state import EnvState
 from nanolean.kernel.expr import (
@@ -291,6 +293,7 @@ def test_long_hypotheses_start_on_a_line_of_their_own() -> None:
     assert text.splitlines()[1:3] == ["fact :", "  " + fact]
 
 
+@pytest.mark.nightly
 def test_a_huge_text_is_laid_out_in_time_that_grows_with_its_length_only() -> None:
     text = lay_out((OPEN + "a" + LINE + "b" + CLOSE + LINE) * 80_000)
     assert text.split() == ["a", "b"] * 80_000  # 560,000 pieces: with a copy of the rest for each it takes minutes

@@ -197,7 +197,11 @@ def script_cluster(patch: pytest.MonkeyPatch, nodes: Any) -> None:
 def evaluate(
     path: Path, *more: object, cluster: str | None = None, replicas: int = 0
 ) -> dict[tuple[str, int], dict[str, Any]]:
-    """Evaluate the scripted model; returns its samples, without the times and without which of equal ones was first."""
+    """Evaluate the scripted model; returns its samples, without the times and without which of equal ones was first.
+
+    Samples of a statement that Lean refuses come without what was written: the model is asked for those alone that are
+    begun before the refusal is known, and which these are is for the threads.
+    """
     where = [] if cluster is None else ["--cluster", cluster, "--policy-replicas", replicas]
     line = scripted_whole.words(path, "--policy", "model", "--model-path", "x", *where, *more)
     assert prover_eval.main(line) == 0
@@ -206,7 +210,10 @@ def evaluate(
         key = record["theorem"]["id"], record.get("sample", 0)
         assert key not in found
         record.get("counts", {}).pop("copies", None)
-        found[key] = {name: value for name, value in record.items() if name != "seconds"}
+        dropped = {"seconds"}
+        if record["stop_reason"] == "TheoremRejected":
+            dropped |= {"text", "seed", "counts"}
+        found[key] = {name: value for name, value in record.items() if name not in dropped}
     return dict(sorted(found.items()))
 
 

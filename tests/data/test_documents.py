@@ -44,6 +44,7 @@ def test_only_the_wanted_documents_of_a_group_are_read(tmp_path: Path) -> None:
     assert list(file.read(0, [3, 127, 128, 499])) == ["3", "127", "128", "499"]
 
 
+@pytest.mark.nightly
 def test_a_row_group_is_never_held_as_a_whole(tmp_path: Path) -> None:
     rng = random.Random(0)
     path = write_parquet(tmp_path / "a.parquet", [rng.randbytes(500).hex() for _ in range(24_000)], row_group=24_000)

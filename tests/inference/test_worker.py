@@ -263,6 +263,7 @@ def test_close_releases_those_who_wait(worker: EngineWorker, engine: ScriptedEng
     worker.close()
 
 
+@pytest.mark.nightly
 def test_a_thousand_threads_are_answered_through_pauses(worker: EngineWorker, engine: ScriptedEngine) -> None:
     askers = [asking(worker, token) for token in range(1000)]
     for _ in range(50):

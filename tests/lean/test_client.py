@@ -55,6 +55,7 @@ def words(server: UpstreamServer) -> list[str]:
     return [path.rsplit("/", 1)[1] for path, _ in server.calls]
 
 
+@pytest.mark.nightly
 def test_a_lease_of_a_thread_that_died_is_returned(serve: Serve) -> None:
     client = serve(max_processes=1).client()
     kept = []

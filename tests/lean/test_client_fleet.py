@@ -168,6 +168,7 @@ def test_a_trial_whose_caller_never_reports_does_not_shut_the_server_out_for_goo
     assert breaker.allows_request()
 
 
+@pytest.mark.nightly
 def test_the_status_of_all_servers_comes_in_one_call_dead_ones_too(serve: Serve, dead: Dead) -> None:
     addresses = [f"127.0.0.1:{serve(max_processes=2).port}", dead(), f"127.0.0.1:{serve(max_processes=3).port}"]
     fleet = LeanFleet(addresses)

@@ -120,6 +120,7 @@ def test_a_second_setup_has_nothing_to_do(folder: Path, tools: Tools) -> None:
     assert tools.calls() == []
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("cue", "step", "number"),
     [

@@ -148,6 +148,7 @@ def test_a_file_whose_sorries_are_filled_one_by_one_is_the_file_with_all_filled(
     assert not left and PLACEHOLDER not in file.proved()
 
 
+@pytest.mark.nightly
 def test_the_text_work_for_one_of_many_sorries_does_not_grow_with_their_number_squared() -> None:
     def seconds(count: int) -> float:
         text = "".join(f"theorem t{n} (p : Prop) (h : p) : p := by\n  sorry\n\n" for n in range(count))

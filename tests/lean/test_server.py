@@ -206,6 +206,7 @@ def test_idle_leases_expire(serve: Serve) -> None:
     assert api.start(pid) == {"error": f"Process {pid} not found"}
 
 
+@pytest.mark.nightly
 def test_a_process_is_recycled_after_its_number_of_leases(serve: Serve) -> None:
     api = Api(serve(max_processes=1, max_uses=2))
     for _ in range(3):

@@ -77,6 +77,7 @@ def test_ids_of_leases_are_not_counted_up_nor_shown(serve: Serve) -> None:
     assert str(first) not in json.dumps(api.status())
 
 
+@pytest.mark.nightly
 def test_returning_a_lease_cuts_its_request_short(serve: Serve) -> None:
     api = Api(serve(max_processes=1))
     pid = api.get_process()
@@ -179,6 +180,7 @@ def test_timeouts_of_clients_are_cut_to_the_longest(serve: Serve) -> None:
     assert api.get_process(timeout=3600) is None
 
 
+@pytest.mark.nightly
 def test_a_process_is_replaced_between_two_proofs_of_a_long_lease(serve: Serve) -> None:
     server = serve(max_uses=2, imports=("Mathlib",))
     with server.client().lease() as session:

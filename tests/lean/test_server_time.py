@@ -89,6 +89,7 @@ def test_why_lean_cannot_stop_tactics_is_said_once(serve: Serve, caplog: pytest.
     assert len(said) == 1 and "its process is killed: unknown namespace `Lean`" in said[0]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("tactic", ["simp -- why not", "calc\n  p = q := by\n    rfl\n  _ = p := rfl", "a <;> b"])
 def test_a_tactic_that_lean_is_to_stop_keeps_its_lines_and_columns(serve: Serve, tactic: str) -> None:
     server = start(serve, LEAN, tactics={tactic: [LEFT]})

@@ -153,6 +153,7 @@ def test_a_new_theorem_clears_the_process_and_earlier_branches_are_rebuilt(serve
         assert len(applied(session.apply(other, ["refine"])[0]).branches) == 2
 
 
+@pytest.mark.nightly
 def test_a_process_is_recycled_within_a_long_lease(serve: Serve) -> None:
     server = serve(max_uses=3)
     with server.client().lease() as session:

@@ -53,6 +53,7 @@ def test_every_answer_has_the_fields_of_its_type(asker: Asker, question: str, ki
     assert set(asker.get(question)) == set(kind.__annotations__)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("question", "kind"), PAGES)
 def test_an_empty_run_has_answers_of_the_same_form(look: Look, tmp_path: Path, question: str, kind: Any) -> None:
     assert set(look(tmp_path / "gone").get(question)) == set(kind.__annotations__)

@@ -87,6 +87,7 @@ def test_the_best_checkpoint_is_known_and_kept(run_path):
     assert (run_path / best["checkpoint"]).exists()
 
 
+@pytest.mark.nightly
 def test_a_checkpoint_that_solved_more_than_later_ones_is_kept_beside_the_newest(model, tmp_path, monkeypatch):
     real, solved = evaluations.evaluate, iter([3, 1, 2])
     monkeypatch.setattr(evaluations, "evaluate", lambda *args: {**real(*args), "solved": next(solved)})
@@ -96,6 +97,7 @@ def test_a_checkpoint_that_solved_more_than_later_ones_is_kept_beside_the_newest
     assert read_json(path / "best.json")["step"] == 0 and finished_steps(path) == [0, 2]
 
 
+@pytest.mark.nightly
 def test_a_run_that_came_to_its_end_says_so_until_it_goes_on(model, run_path):
     assert (run_path / "finished").exists() and len(events(run_path, "finished")) == 1
     before = len(list(logged_attempts(run_path)))
@@ -106,6 +108,7 @@ def test_a_run_that_came_to_its_end_says_so_until_it_goes_on(model, run_path):
     assert len(events(run_path, "finished")) == 2
 
 
+@pytest.mark.nightly
 def test_the_policy_rests_only_while_weights_change(model, tmp_path, monkeypatch):
     real = Learner.update
     monkeypatch.setattr(Learner, "update", lambda *args: (Policy.log.append("update"), real(*args))[1])
@@ -140,6 +143,7 @@ def _logged(method, name):
     return logged
 
 
+@pytest.mark.nightly
 def test_a_run_on_sft_data_alone_proves_nothing_but_its_benchmark(model, tmp_path):
     options = {"collect_transitions": 0, "fraction_sft": 1, "eval_start": True, "eval_every": "1steps", "num_steps": 3}
     assert rl.main(words(model, tmp_path / "rl", **options)) == 0
@@ -313,6 +317,7 @@ def test_an_evaluation_that_was_cut_short_goes_on_with_what_it_has(model, tmp_pa
     assert read_json(files / "summary.json")["total"] == 4 and len(read_json(files / "settings.json")["parts"]) == 2
 
 
+@pytest.mark.nightly
 def test_an_evaluation_of_a_run_that_is_over_is_not_made_again(model, tmp_path):
     path = tmp_path / "rl"
     assert rl.main(words(model, path, num_steps=1, eval_datasets="scripted,twin")) == 0

@@ -393,6 +393,7 @@ def test_the_known_trainer_goes_through_repositories_and_saves_what_the_librarie
         trainer.train([], database, tmp_path / "merged")
 
 
+@pytest.mark.nightly
 def test_the_known_trainer_with_its_defaults_saves_a_whole_model(
     encoder_decoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -45,6 +45,7 @@ def test_the_plain_way_reads_every_state_twice() -> None:
     assert sum(len(row.tokens) for row in plain_rows(items)) == sum(len(item) + len(item.prefix) for item in items)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("part", sorted(BASELINES))
 def test_every_part_of_the_table_can_be_measured(part: str) -> None:
     figures = measure(Case(part, "sdpa"), "cpu", TINY)  # type: ignore[arg-type]

@@ -229,7 +229,7 @@ describe("a run that goes on", () => {
 describe("a search that is under way", () => {
   let searching: Monitor;
   beforeAll(async () => {
-    searching = await Monitor.start(["-m", "tests.fakes.watched_run", "--port", "0", "--pause", "0.15", "--budget", "40"]);
+    searching = await Monitor.start(["-m", "tests.fakes.watched_run", "--port", "0", "--pause", "0.12", "--budget", "30"]);
   });
   afterAll(() => searching?.stop());
 
@@ -255,11 +255,11 @@ describe("a search that is under way", () => {
       await more(await nodes());
       expect(await selected()).toBe(tactic);
       await over.waitFor({ timeout: 60_000 });
-      await page.getByText("40 of 40 simulations").waitFor();
+      await page.getByText("30 of 30 simulations").waitFor();
       const last = await nodes();
       await page.getByRole("link", { name: /^Its tree is kept/ }).click();
       await page.waitForURL(/#\/tree\/0\/0\/\d+$/);
-      await page.getByText("40 simulations", { exact: true }).waitFor();
+      await page.getByText("30 simulations", { exact: true }).waitFor();
       expect(await nodes()).toBe(last);
     }), 120_000);
 
