@@ -165,7 +165,7 @@ def summary(reports: Sequence[FileReport]) -> str:
 def read_text(file: Path) -> str:
     """Read a file; UserError if it cannot be read."""
     try:
-        return file.read_text(encoding="utf-8")
+        return file.read_bytes().decode("utf-8")  # as it is: a lone carriage return ends no line, nor a comment
     except FileNotFoundError:
         problem = "there is no such file"
     except IsADirectoryError:

@@ -47,6 +47,8 @@ _BANNED = re.compile(
     r"|native\s*:=)"
     r"|(?:\+native|" + "|".join(_KEYWORDS) + r")(?![\w.'?!])"
     r"|(?<![\w'])(?P<name>" + "|".join(map(re.escape, _NAMES)) + r")(?![\w'?!])"
+    # `stop` is `repeat sorry`, and a name too: it is a tactic for certain where a text begins with it.
+    r"|\A\s*stop(?=\s)"
     r"|set_option(?![\w.'?!])\s*(?!\s|" + _OPTIONS + r")\S*"
 )
 # `«sorryAx»` is the name `sorryAx`: quotes must hide nothing.

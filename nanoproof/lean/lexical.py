@@ -23,7 +23,7 @@ _SKIPPED = re.compile(
     | (?P<block>/-)
     | (?P<raw>\br(?P<hashes>\#*)"(?s:.*?)(?:"(?P=hashes)|\Z))
     | (?P<string>"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z))
-    | (?P<char>'(?:"|\\"|--)')
+    | (?P<char>'(?:"|\\"|--)'|(?<![\w'!?])'[()\[\]{}⟨⟩⦃⦄]')
     | (?P<quoted>«[^«»\n]*»)
     """,
     re.VERBOSE | re.DOTALL,
@@ -68,6 +68,12 @@ def mask(text: str) -> str:
             pieces += [text[position:start], blank(text[start:end])]
             position = end
     return "".join([*pieces, text[position:]])
+
+
+def is_quoted(masked: str, position: int) -> bool:
+    """Tell whether a place in a masked text is within a quoted name: words in `«my theorem»` are none of Lean's."""
+    line = masked.rfind("\n", 0, position) + 1
+    return masked.rfind("«", line, position) > masked.rfind("»", line, position)
 
 
 def blank_comments(text: str) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from nanoproof.lean.lexical import find_top_level, mask, misplaced_header
+from nanoproof.lean.lexical import find_top_level, is_quoted, mask, misplaced_header
 from nanoproof.lean.types import SourceError, Theorem
 
 # `h.sorry`, `sorry'` and `«not sorry»` are other names. A dot with nothing before it is a bullet: `.sorry`.
@@ -88,7 +88,7 @@ def mask_for_commands(text: str) -> str:
     pieces: list[str] = []
     position = 0
     for match in _LATER_COMMAND.finditer(masked):
-        if match["keyword"] is None:
+        if match["keyword"] is None or is_quoted(masked, match.start()):
             continue
         line_start = masked.rfind("\n", 0, match.start()) + 1
         start = match.start("command")

@@ -57,6 +57,13 @@ def test_each_theorem_of_a_lean_file_has_what_comes_before_it_but_not_the_others
     assert list_theorems(str(file), "train", "v4.27.0") == [first, second]
 
 
+def test_a_lone_carriage_return_ends_no_comment(tmp_path: Path) -> None:
+    file = tmp_path / "mine.lean"
+    file.write_bytes(b"\xef\xbb\xbftheorem t (n : Nat) -- for all\r(h : n = n + 1)\r\n  : n = n := by\r\n  sorry\r\n")
+    (theorem,) = list_theorems(str(file), "valid")
+    assert theorem.source.strip() == "theorem t (n : Nat) -- for all\r(h : n = n + 1)\n  : n = n := by\n  sorry"
+
+
 IN_FRONT = """\
 open Nat in
 /-- One. -/

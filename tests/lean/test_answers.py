@@ -331,6 +331,19 @@ def test_a_proof_by_equations_is_a_function() -> None:
         read_proofs(theorem, text.replace("n = n", "n ≤ n", 1))
 
 
+def test_a_proof_by_fields_is_a_structure() -> None:
+    theorem = Theorem("theorem «my theorem» (h : p ∧ q) : q ∧ p := by\n  sorry")
+    text = "theorem «my theorem» (h : p ∧ q) : q ∧ p where\n  left := h.2\n  right := by exact h.1\n\n#check t"
+    assert read_proofs(theorem, text) == ["exact ({\n\n  left := h.2\n  right := by exact h.1\n}\n)"]
+
+
+@each("comment", ["/- why -/ ", "-- why\n  ", "-- why\n\n  /- and how -/ "])
+def test_comments_before_a_proof_are_no_part_of_it(comment: str) -> None:
+    theorem = Theorem("theorem t : 1 = 1 := by\n  sorry")
+    assert read_proofs(theorem, f"theorem t : 1 = 1 := {comment}by rfl") == ["rfl"]
+    assert read_proofs(theorem, f"theorem t : 1 = 1 := {comment}rfl") == ["exact (rfl\n)"]
+
+
 def test_a_statement_may_be_repeated_without_its_universes() -> None:
     theorem = Theorem("theorem t.{u} {α : Sort u} (a : α) : a = a := by\n  sorry")
     for name in ("t", "t.{u}"):
