@@ -188,6 +188,8 @@ def _written_tactic(text: str) -> str:
     text = without_thoughts(text.replace("\r\n", "\n")).strip()
     if "```" in text or "~~~" in text:
         blocks = _blocks(text)
+        if blocks and _ends_a_block(text, blocks) and SENTENCE.match(text) is None:  # one that the prompt had opened
+            return text[: blocks[0].start].strip()
         if blocks:
             chosen = _chosen(blocks)
             return textwrap.dedent(chosen[0].code.strip("\n")).strip() if chosen else ""

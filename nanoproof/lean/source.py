@@ -449,6 +449,12 @@ def rename_theorem(source: str, name: str) -> str:
     return head + (before_sorry + "sorry" + behind_sorry).rstrip()
 
 
+def last_part(name: str) -> str:
+    """Return the last component of a name, which may be a quoted one."""
+    last = _LAST_PART.search(name)
+    return name if last is None else last.group()
+
+
 def _head(source: str, declaration: Declaration, name: str) -> str:
     if declaration.name is None:
         return f"theorem {name}"
