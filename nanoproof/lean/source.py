@@ -114,6 +114,7 @@ _CHOICE = re.compile(r"(?<![\w.'])(?:first|solve)(?![\w.'])")
 _IF = re.compile(r"(?<![\w.'])(?:if|else)(?![\w.'])")
 _BRANCH = re.compile(r"(?<![\w.'])(?:then|else)\Z")
 _BULLETS = re.compile(r"[ \t]*(?:[·.][ \t]*)*")
+_IN_FIELD = re.compile(r"\{[^{}]*:=[^{}]*\Z")
 _INLINE = re.compile(r"(?:[;|]|<;>|(?<![\w.'])(?:then|else))\Z")
 """Matches the end of text that a tactic follows on its line, where several need parentheses."""
 
@@ -260,8 +261,11 @@ def _fill_gap(source: str, masked: str, start: int, end: int, proof: str) -> str
     lines = textwrap.dedent(proof.strip("\n").expandtabs(2)).rstrip().split("\n")
     line_start = source.rfind("\n", 0, start) + 1
     column = start - line_start
+    behind = masked[end:].lstrip(" ")
+    # Lines of a block have to stand to the right of the first field on this line, but not within parentheses.
+    in_field = _IN_FIELD.search(masked[line_start:start])
     if is_tactic(masked, start):
-        inline = _INLINE.search(masked[:start].rstrip(" ")) or masked[end:].lstrip(" ").startswith("|")
+        inline = in_field or _INLINE.search(masked[:start].rstrip(" ")) or behind.startswith("|")
         if len(lines) > 1 and inline:
             lines = [f"({lines[0]}", *(f" {line}" for line in lines[1:-1]), f" {lines[-1]})"]
         opener = masked[line_start:start].rstrip()
@@ -273,7 +277,8 @@ def _fill_gap(source: str, masked: str, start: int, end: int, proof: str) -> str
     else:
         # An argument needs parentheses: `f by simp` takes what follows for a part of the `by`.
         head, tail = "(by", ")"
-        if masked[:start].rstrip().endswith((":=", "=>")):
+        is_last = not in_field and not behind.startswith(";")  # a block would take the `;` for its own
+        if is_last and masked[:start].rstrip().endswith((":=", "=>")):
             head, tail = "by", ""
         margin = "\n" + " " * (_margin(masked[line_start:start]) + 2)
         if len(lines) == 1:

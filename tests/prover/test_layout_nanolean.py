@@ -56,6 +56,26 @@ def test_generated_proofs_are_accepted_as_laid_out() -> None:
     assert count > 10
 
 
+FIELDS = "theorem t (p q r : Prop) (h : p ∧ q) (k : r) : (q ∧ p) ∧ r := "
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "{ left := sorry, right := k }",
+        "{ left := by sorry, right := k }",
+        "{ right := k, left := sorry }",
+        "by\n  exact { left := sorry\n          right := k }",
+        "{\n  left := by sorry\n  right := k }",
+        "have g : q ∧ p := sorry; ⟨g, k⟩",
+        "let g : r → q ∧ p := fun _ => sorry; ⟨g k, k⟩",
+    ],
+)
+@pytest.mark.parametrize("proof", ["exact ⟨h.2, h.1⟩", "have g := h\nexact ⟨g.2, g.1⟩"])
+def test_proofs_fit_into_a_field_and_before_what_follows_on_the_line(value: str, proof: str) -> None:
+    assert complaints(FIELDS + value, proof) == []
+
+
 CASES = """theorem t (p q r : Prop) (h : p ∨ q) (n : Nat) : q ∨ p ∨ n = n := by
   sorry"""
 
