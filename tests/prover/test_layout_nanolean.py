@@ -69,10 +69,13 @@ FIELDS = "theorem t (p q r : Prop) (h : p ∧ q) (k : r) : (q ∧ p) ∧ r := "
         "{\n  left := by sorry\n  right := k }",
         "have g : q ∧ p := sorry; ⟨g, k⟩",
         "let g : r → q ∧ p := fun _ => sorry; ⟨g k, k⟩",
+        "⟨(calc (q ∧ p) = (q ∧ p) := sorry\n  _ = (q ∧ p) := rfl) ▸ ⟨h.2, h.1⟩, k⟩",
+        "⟨match h with | ⟨_, _⟩ => sorry, k⟩",
+        "by\n  have g : r → q ∧ p := by exact fun _ => sorry\n  exact ⟨g k, k⟩",
     ],
 )
-@pytest.mark.parametrize("proof", ["exact ⟨h.2, h.1⟩", "have g := h\nexact ⟨g.2, g.1⟩"])
-def test_proofs_fit_into_a_field_and_before_what_follows_on_the_line(value: str, proof: str) -> None:
+@pytest.mark.parametrize("proof", ["grind", "have g := h\ngrind", "first\n| exact k\n| grind"])
+def test_proofs_fit_where_what_is_before_them_on_the_line_sets_a_column(value: str, proof: str) -> None:
     assert complaints(FIELDS + value, proof) == []
 
 
