@@ -74,6 +74,7 @@ class Scopes:
     """
 
     def __init__(self, masked: str) -> None:
+        masked = lexical.without_quotations(masked)
         self._edges = [edge for edge in _SCOPE.finditer(masked) if not lexical.is_quoted(masked, edge.start())]
         self._passed = 0
         self._open = [_Scope("file", "", [], [])]
@@ -203,7 +204,7 @@ class Outline:
 def outline(text: str) -> Outline:
     """Read what a text declares. The last few texts are remembered: each theorem of a file asks for the file's."""
     masked = mask_for_commands(text)
-    commands = list(COMMAND.finditer(masked))
+    commands = list(COMMAND.finditer(lexical.without_quotations(masked)))
     for number, command in enumerate(commands):
         if _LAST_COMMAND.match(masked, command.start()):
             del commands[number + 1 :]

@@ -76,6 +76,23 @@ def is_quoted(masked: str, position: int) -> bool:
     return masked.rfind("«", line, position) > masked.rfind("»", line, position)
 
 
+def without_quotations(masked: str) -> str:
+    """Blank what a macro says in a quotation of a masked text: commands in it are none of the text; offsets stay."""
+    position = masked.find("`(")
+    while position >= 0:
+        end, depth = position + 1, 0
+        while end < len(masked):
+            depth += (masked[end] == "(") - (masked[end] == ")")
+            end += 1
+            if not depth:
+                break
+        if depth:  # it never ends, so that it may be none
+            return masked
+        masked = masked[:position] + blank(masked[position:end]) + masked[end:]
+        position = masked.find("`(", end)
+    return masked
+
+
 def blank_comments(text: str) -> str:
     """Replace comments alone by spaces; line breaks are kept, and offsets stay the same."""
     pieces, position = [], 0
