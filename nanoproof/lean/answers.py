@@ -388,12 +388,7 @@ def read_proofs(theorem: Theorem, text: str) -> list[str]:
         value, is_value = (text, False) if begun is None else (text[begun.end() :], True)
     else:
         is_value = True
-    if is_value:
-        # Comments before the first word are no part of the proof; behind a bracket they might be one of an operator.
-        blanked = blank_comments(value)
-        begin = len(blanked) - len(blanked.lstrip())
-        value = blanked[blanked.rfind("\n", 0, begin) + 1 : begin] + value[begin:]
-    block = _BY.match(value)
+    block = _BY.match(blank_comments(value))
     if block is not None:
         proof = value[block.end() :]
     elif is_value:

@@ -129,7 +129,8 @@ COMMAND = re.compile(
 # What may hide a quote, a bracket or the end of a comment from rules as few as ours.
 _RAW = re.compile(r'r#*"')
 _CHARACTER = re.compile(r"""'\\?[]()[{}⟨⟩⦃⦄«»"]'""")
-_BEFORE_COMMENT = re.compile(r"[\w\s)\]}⟩,;'\"»]")
+# No token of Lean or Mathlib has an opening bracket and then `-` or `/`.
+_BEFORE_COMMENT = re.compile(r"[\w\s()\[\]{}⟨⟩,;'\"»]")
 # Control, format, surrogate and line-separating characters: a reader of the proof would not see them.
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 
