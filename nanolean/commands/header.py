@@ -59,8 +59,17 @@ def universe_names(state: EnvState) -> tuple[str, ...]:
 
 
 def section_variables(state: EnvState) -> tuple[Binder, ...]:
-    """Return the variables of all scopes, outermost first."""
-    return tuple(binder for scope in state.scopes for binder in scope.variables)
+    """Return the variables of all scopes, outermost first, each as the last binder without a type has it."""
+    variables: list[Binder] = []
+    places: dict[str, int] = {}
+    for binder in [binder for scope in state.scopes for binder in scope.variables]:
+        if binder.type is None and binder.name in places:
+            place = places[binder.name]
+            variables[place] = replace(variables[place], info=binder.info)
+        else:
+            places[binder.name] = len(variables)
+            variables.append(binder)
+    return tuple(variables)
 
 
 def new_session(state: EnvState, level_names: Sequence[str], steps: int | Budget = COMMAND_STEPS) -> Session:

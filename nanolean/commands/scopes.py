@@ -164,15 +164,23 @@ def known_namespaces(state: EnvState) -> frozenset[str]:
 
 
 def run_variable(result: CommandResult, cmd: VariableCmd) -> None:
-    """Declare variables until the end of the scope; their types are checked now."""
+    """Declare variables until the end of the scope; their types are checked now.
+
+    `variable {x}` of a variable `x` says how it is bound from then on.
+    """
     state = result.state
+    bound = {binder.name: binder.info for binder in section_variables(state)}
+    new = [binder for binder in cmd.binders if binder.type is not None or binder.name not in bound]
+    for binder in cmd.binders:
+        if binder not in new and binder.info == bound[binder.name]:
+            raise ElabError("redundant binder annotation update", binder.pos, binder.end)
 
     def elaborate(names: Sequence[str], levels: Sequence[str]) -> tuple[tuple[Binder, ...], tuple[str, ...]]:
         session = new_session(state, (*universe_names(state), *levels), TERM_STEPS)
         session.auto_bound = tuple(names)
         elaborator = Elaborator(session, EMPTY_CONTEXT)
         automatic = tuple([auto_binder(name) for name in names])
-        for binder in (*section_variables(state), *automatic, *cmd.binders):
+        for binder in (*section_variables(state), *automatic, *new):
             add_local(elaborator, binder)
         elaborator.force()
         return automatic, tuple(levels)

@@ -56,9 +56,10 @@ _SYMBOLS = _words(
     "( ) [ ] { } , ; : . | = < > + - * / % ^ ! @ $"
 )
 
+_BLANKS = r"[ \n]*+(?:\r\n[ \n]*+)*+"  # neither tabs nor, by themselves, carriage returns
 _INSIDE = r'[^"\\]*+(?:\\.[^"\\]*+)*+'
 _TOKEN = re.compile(
-    r"[ \r\n]*(?:--[^\n]*[ \r\n]*)*"
+    rf"{_BLANKS}(?:--[^\n]*{_BLANKS})*"
     r"(?:(" + _NAME + r")"
     r"|(0[xX][0-9a-fA-F]+|0[bB][01]+|0[oO][0-7]+|[0-9]+(?:_+[0-9]+)*)"
     r"|(\?" + ATOM + r")"
@@ -70,6 +71,10 @@ _TOKEN = re.compile(
     r"|\Z)",
     re.DOTALL,
 )
+_NO_BLANKS = {
+    "\r": "isolated carriage returns are not allowed",
+    "\t": "tabs are not allowed; please configure your editor to expand them",
+}
 _TOO_LONG = f"a name of more than {MAX_NAME_PARTS} parts"
 _COMMENT_EDGE = re.compile(r"/-|-/")
 
@@ -295,6 +300,8 @@ class Cursor:
         if kind == BAD and text == "'":
             self.refuse("characters in quotes are")
         # In the words of Lean's own messages, as far as they go.
+        if kind == BAD and text in _NO_BLANKS:
+            raise self.tokens.error(_NO_BLANKS[text], start)
         if kind == EOF:
             mistake = "unexpected end of input"
         elif kind == BAD and len(text) == 1:

@@ -273,6 +273,14 @@ def test_variables_that_are_mentioned_are_arguments():
     assert errors("variable (n m : Nat)\ntheorem t : n = n := rfl\nexample : 3 = 3 := t 3") == []
 
 
+def test_a_variable_without_a_type_changes_how_one_that_is_there_is_bound():
+    text = "variable {p : Prop} (h : p)\nvariable (p) in\ntheorem a : p → p := fun k => k\n"
+    text += "theorem b : p → p := a p\nsection\nvariable (p) (n : Nat)\ntheorem c : p → n = n := fun _ => rfl\nend\n"
+    text += "theorem d : p → 0 = 0 := c p 0\nexample (q : Prop) (k : q) : q := b k"
+    assert errors(text) == []
+    assert errors("variable (p : Prop)\nvariable (p)") == ["redundant binder annotation update"]
+
+
 def test_variables_that_only_a_proof_mentions_are_not_in_scope():
     text = "variable (n : Nat) (h : n = 3)\ntheorem t : n = 3 := h"
     assert errors(text) == ["Unknown identifier `h`"]

@@ -240,6 +240,8 @@ def test_what_lean_has_beyond_us_is_refused_by_name(text: str, part: str) -> Non
         ('a "b\\" c', "unterminated string; expected end of input", 1, 2),
         ("a." * 100 + "a", "a name of more than 100 parts; expected term", 1, 0),
         ("(a)" + ".a" * 101, "a name of more than 100 parts; expected end of input", 1, 3),
+        ("f\rx", "isolated carriage returns are not allowed", 1, 1),
+        ("f\r\n x\t", "tabs are not allowed; please configure your editor to expand them", 2, 2),
         ("x✝", "unexpected character '✝'; expected end of input", 1, 1),
     ],
 )

@@ -64,6 +64,14 @@ def test_axioms_are_listed_by_theorem(tmp_path, capsys):
     assert "em': " in out and "Classical.choice" in out
 
 
+def test_what_rests_on_an_axiom_of_the_file_is_said_so_unasked(tmp_path, capsys):
+    text = "axiom lie : 1 = 2\ntheorem free (p : Prop) : p ∨ ¬p := Classical.em p\ntheorem t : 2 = 1 := lie.symm\n"
+    file = write(tmp_path / "a.lean", text)
+    assert check_files([file]) == 0
+    first, second, *_ = capsys.readouterr().out.splitlines()
+    assert first == f"{file}: t holds if lie does, which the file takes for granted" and second.startswith("1 file: ")
+
+
 def test_the_report_is_json_on_request(tmp_path, capsys):
     good = write(tmp_path / "a.lean", "theorem t : 1 = 1 := rfl\n")
     bad = write(tmp_path / "b.lean", "theorem t : 1 = 2 := rfl\n")

@@ -134,12 +134,15 @@ def _findings(file: Path, result: CommandResult, lines: LineMap) -> list[Finding
 
 
 def print_report(report: FileReport, axioms: bool) -> None:
-    """Print the findings, and the axioms of each theorem if asked for."""
+    """Print the findings, what rests on axioms of the file, and all axioms of each theorem if asked for."""
     for finding in report.findings:
         print(finding)
-    if axioms:
-        for name, used in report.axioms.items():
+    own = [name for kind, name in report.declared if kind == "axiom"]
+    for name, used in report.axioms.items():
+        if axioms:
             print(f"{report.file}: {name}: {', '.join(used) if used else 'no axioms'}")
+        elif taken := [axiom for axiom in used if axiom in own]:
+            print(f"{report.file}: {name} holds if {', '.join(taken)} does, which the file takes for granted")
 
 
 def print_messages(report: FileReport) -> None:
@@ -165,7 +168,7 @@ def summary(reports: Sequence[FileReport]) -> str:
 def read_text(file: Path) -> str:
     """Read a file; UserError if it cannot be read."""
     try:
-        return file.read_text(encoding="utf-8")
+        return file.read_bytes().decode("utf-8")  # as it is: a lone carriage return ends no line, nor a comment
     except FileNotFoundError:
         problem = "there is no such file"
     except IsADirectoryError:

@@ -330,9 +330,13 @@ def json_items(path: Path) -> Iterator[Any]:
 
 
 def read_text(path: Path) -> str:
-    """Read a UTF-8 text file; raises UserError if it cannot be read, or is not UTF-8."""
+    """Read a UTF-8 text file; raises UserError if it cannot be read, or is not UTF-8.
+
+    Line ends of Windows become line feeds. A carriage return by itself stays: to Lean it ends no line, nor a comment.
+    """
     try:
-        return path.read_text(encoding="utf-8-sig")  # without the mark that editors of Windows put first
+        text = path.read_bytes().decode("utf-8-sig")  # without the mark that editors of Windows put first
+        return text.replace("\r\n", "\n")
     except OSError as error:
         raise UserError(f"cannot read {path}: {error.strerror}") from error
     except UnicodeDecodeError as error:

@@ -201,9 +201,9 @@ class Choice:
         logprobs = piece.get("logprobs")
         if isinstance(logprobs, Mapping):
             # Completions have a list of numbers, chats a list of objects.
-            listed = logprobs.get("token_logprobs")
-            if listed is None:
-                listed = [_logprob(token) for token in logprobs.get("content") or ()]
+            listed, tokens = logprobs.get("token_logprobs"), logprobs.get("content")
+            if not isinstance(listed, list):
+                listed = list(map(_logprob, tokens)) if isinstance(tokens, list) else []
             # Some servers write -inf or NaN, or OpenAI's -9999, where they do not know.
             numbers = [number for number in listed if isinstance(number, int | float) and -9999 < number <= 0.001]
             self.has_logprobs &= len(numbers) == len(listed)

@@ -10,6 +10,7 @@ import sys
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 from nanoproof.lean.declarations import outline
 from nanoproof.lean.lexical import (
@@ -17,6 +18,7 @@ from nanoproof.lean.lexical import (
     blank_comments,
     find_arms,
     find_top_level,
+    is_quoted,
     mask,
     spans,
     without_header,
@@ -186,6 +188,8 @@ def _written_tactic(text: str) -> str:
     text = without_thoughts(text.replace("\r\n", "\n")).strip()
     if "```" in text or "~~~" in text:
         blocks = _blocks(text)
+        if blocks and _ends_a_block(text, blocks) and SENTENCE.match(text) is None:  # one that the prompt had opened
+            return text[: blocks[0].start].strip()
         if blocks:
             chosen = _chosen(blocks)
             return textwrap.dedent(chosen[0].code.strip("\n")).strip() if chosen else ""
@@ -270,6 +274,7 @@ _NO_TACTIC = re.compile(rf"(?!open|set_option)(?:{_COMMAND_LINE.pattern})")
 _VALUE = re.compile(r"\s*:=")
 _BY = re.compile(r"\s*by(?![\w.'!?])")
 _BEGUN = re.compile(rf":=(?:{_BY.pattern})?|{_BY.pattern}")
+_WHERE = re.compile(r"(?<![\w.'«])where(?![\w.'»])")
 _SCOPE = re.compile(r"(?<![\w.'])(?:namespace|section|mutual)(?![\w.'])")
 _NAMESPACE_OF_TWO = re.compile(r"^[ \t]*namespace[ \t]+[^\s«»]*\.[^\s«»]+", re.MULTILINE)
 _MODIFIERS = re.compile(r"(?:(?<![\w.'])(?:private|protected|public|noncomputable|nonrec)\s+)+\Z")
@@ -280,13 +285,19 @@ _END = re.compile(r"end(?![\w.'])[^\n]*")
 class _Head:
     """A declaration in a text: its keyword's offset, its statement without blanks, and where its value begins.
 
-    With `arms` that is the line break before the arms of a declaration by equations, `| 0 => ..`.
+    That is behind `:=`, behind `where`, or (`arms`) the line break before the arms of equations, `| 0 => ..`.
     """
 
     start: int
     statement: str
     value: int
-    arms: bool = False
+    form: Literal["term", "arms", "where"] = "term"
+
+    def term(self, value: str) -> str:
+        """Write what stands at the value as a term."""
+        if self.form == "where":
+            return f"{{\n{value}\n}}"
+        return f"fun{value}" if self.form == "arms" else value
 
 
 # The proof is put into the theorem as it was given: to read two forms as one accepts nothing that is not proved.
@@ -301,12 +312,15 @@ def _heads(text: str) -> Iterator[_Head]:
     """Yield the declarations of a text, the last first."""
     code, masked = blank_comments(text), mask(text)
     end = len(text)
-    for keyword in reversed(list(_KEYWORD.finditer(masked))):
+    for keyword in reversed([word for word in _KEYWORD.finditer(masked) if not is_quoted(masked, word.start())]):
         assign = find_top_level(masked[:end], ":=", keyword.end())
         arms = find_arms(masked, keyword.end(), assign if assign >= 0 else end)
+        fields = _WHERE.search(masked, keyword.end(), assign if assign >= 0 else end)
         end = keyword.start()
         if arms >= 0:
-            yield _Head(end, _statement_of(code[keyword.end() : arms]), arms, arms=True)
+            yield _Head(end, _statement_of(code[keyword.end() : arms]), arms, "arms")
+        elif fields is not None:  # the first `:=` is that of a field
+            yield _Head(end, _statement_of(code[keyword.end() : fields.start()]), fields.end(), "where")
         elif assign >= 0:
             yield _Head(end, _statement_of(code[keyword.end() : assign]), assign + 2)
 
@@ -374,7 +388,7 @@ def read_proofs(theorem: Theorem, text: str) -> list[str]:
         value, is_value = (text, False) if begun is None else (text[begun.end() :], True)
     else:
         is_value = True
-    block = _BY.match(value)
+    block = _BY.match(blank_comments(value))
     if block is not None:
         proof = value[block.end() :]
     elif is_value:
@@ -427,8 +441,7 @@ def _restated(theorem: Theorem, text: str) -> str | None:
         before = code[: head.start]
         extra = _more_than(before, given.before)
         if not extra:
-            value = _without_end(text[head.value :], given.after, before)
-            return f"fun{value}" if head.arms else value
+            return head.term(_without_end(text[head.value :], given.after, before))
     if not is_file:
         return None
     if extra:

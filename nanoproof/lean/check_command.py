@@ -31,11 +31,15 @@ _SEVERITIES = frozenset({"error", "warning", "info", "information", "trace"})
 
 @dataclass(frozen=True)
 class CheckCommand:
-    """The `text` to send; the queries about `names[i]` are on line `first_line + 2 * i` and the next one."""
+    """The `text` to send; the queries about `names[i]` are on line `first_line + 2 * i` and the next one.
+
+    A `sorry` before line `since_line` is not in question: by another name (`sorryAx`, `stop`) it has no axiom in place.
+    """
 
     text: str
     names: tuple[str, ...]
     first_line: int
+    since_line: int = 0
 
     @classmethod
     def build(cls, source: str, header: str = "", since: int = 0) -> "CheckCommand":
@@ -45,21 +49,29 @@ class CheckCommand:
         """
         text = name_examples(source)
         names = tuple(declared_names(text))
+        since_line = 0
         if since:
             before = declared_names(name_examples(source[:since]))
             names = names[len(before) :]
+            since_line = source.count("\n", 0, since) + 1
         if header:
             text = f"{header}\n\n{text}"
+            since_line += header.count("\n") + 2
         queries = []
         for name in names:
             queries += [f"#print axioms _root_.{name}", f"#check _root_.{name}"]
-        return cls("\n".join([text, "", *queries]), names, text.count("\n") + 3)
+        return cls("\n".join([text, "", *queries]), names, text.count("\n") + 3, since_line)
 
     def read_answer(self, answer: Any) -> CheckReport:
         """Read a REPL's answer; raises `ProtocolError` if it is incomplete or contradicts itself."""
         if not isinstance(answer, Mapping) or not isinstance(answer.get("env"), int) or "message" in answer:
             raise ProtocolError(f"not the answer to a command: {str(answer)[:200]!r}")
-        return self.read_messages(_objects(answer, "messages"), len(_objects(answer, "sorries")))
+        return self.read_messages(_objects(answer, "messages"), sum(map(self._counts, _objects(answer, "sorries"))))
+
+    def _counts(self, entry: Mapping[str, Any]) -> bool:
+        """Tell whether a message or `sorry` is about what is asked; one whose place is not told is."""
+        line = _position(entry)[0]
+        return line == 0 or line >= self.since_line
 
     def read_messages(self, messages: Sequence[Mapping[str, Any]], gaps: int = 0) -> CheckReport:
         """Read Lean's messages; `gaps` is the number of `sorry`s that the REPL lists. Raises `ProtocolError`."""
@@ -69,13 +81,13 @@ class CheckCommand:
         answers: dict[int, list[str]] = {}
         for message in messages:
             (line, column), text, severity = _position(message), message.get("data"), message.get("severity")
-            if severity not in _SEVERITIES or not isinstance(text, str):
+            if not isinstance(severity, str) or severity not in _SEVERITIES or not isinstance(text, str):
                 raise ProtocolError(f"not a message of Lean: {str(message)[:200]!r}")
             if severity == "error":
                 errors.append(text)
                 error_positions.append((line, column))
             elif severity == "warning":
-                warned += _GAP_WARNING.search(text) is not None
+                warned += _GAP_WARNING.search(text) is not None and self._counts(message)
             elif severity != "trace" and line >= self.first_line:
                 answers.setdefault(line, []).append(text)
         axioms: set[str] = set()

@@ -29,7 +29,7 @@ from nanoproof.lean.source import (
 
 PROVABLE = ("theorem", "lemma", "def")
 """Keywords of declarations whose axioms and statements are asked for."""
-_NAMED = re.compile(rf"\s+(?P<name>{NAME})")
+_NAMED = re.compile(rf"(?:\s*\(priority\s*:=[^()]*\))?\s+(?P<name>{NAME})")
 _SCOPE_WORD = r"(?:namespace|section|mutual|end)"
 _NAME_AFTER_SCOPE = rf"(?!{_SCOPE_WORD}(?:\s|\Z))(?:«[^»\n]*»|[^\s.«»]+)(?:\.(?:«[^»\n]*»|[^\s.«»]+))*"
 _NEXT_SCOPE = rf"(?:{ATTRIBUTES}|(?:public|meta|noncomputable|namespace|section|mutual|end|open|universes?)(?![\w.]))"
@@ -74,7 +74,8 @@ class Scopes:
     """
 
     def __init__(self, masked: str) -> None:
-        self._edges = list(_SCOPE.finditer(masked))
+        masked = lexical.without_quotations(masked)
+        self._edges = [edge for edge in _SCOPE.finditer(masked) if not lexical.is_quoted(masked, edge.start())]
         self._passed = 0
         self._open = [_Scope("file", "", [], [])]
 
@@ -203,7 +204,7 @@ class Outline:
 def outline(text: str) -> Outline:
     """Read what a text declares. The last few texts are remembered: each theorem of a file asks for the file's."""
     masked = mask_for_commands(text)
-    commands = list(COMMAND.finditer(masked))
+    commands = list(COMMAND.finditer(lexical.without_quotations(masked)))
     for number, command in enumerate(commands):
         if _LAST_COMMAND.match(masked, command.start()):
             del commands[number + 1 :]

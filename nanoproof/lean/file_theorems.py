@@ -10,9 +10,9 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 from nanoproof.lean.declarations import Declaration, Outline, outline
-from nanoproof.lean.lean_file import LeanFile
+from nanoproof.lean.lean_file import Gap, LeanFile
 from nanoproof.lean.lexical import ATOM, find_top_level, header_as_comments
-from nanoproof.lean.source import parse_declaration, sorries
+from nanoproof.lean.source import expects_tactic, parse_declaration, sorries
 from nanoproof.lean.types import SourceError
 
 _PART = rf"(?:«[^«»\n]*»|{ATOM})"
@@ -21,6 +21,8 @@ _LAST = re.compile(r"(?:«[^«»\n]*»|[^.«»]+)\Z")
 _BINDING = r"(?:[({\[⦃,]|(?<![\w.'])(?:fun|let|have|obtain|intro)(?![\w.'])|[∀∃λΣΠ∑∏])[^(){}\[\]⦃⦄:=,]*(?<![\w.'])"
 """Matches what stands between the begin of a binder and a name in it: `(n m`, `∀ x`."""
 _INSTANCE = re.compile(r"@\[[^\]]*(?<![\w.'])instance(?![\w.'])")
+_ANOTHER_NAME = re.compile(r"(?<![\w'«])(?<!\S\.)(?:sorryAx|stop)(?![\w'!?])")
+"""Matches what leaves a proof open without the word; `stop` is a tactic, or a name."""
 TWICE = "the name occurs twice"
 NO_NAME = "an example has no name to go by"
 
@@ -114,7 +116,7 @@ def _without_declared_names(read: Outline) -> str:
 def _open_stretches(read: Outline, used: str, file: LeanFile) -> Iterator[_Open]:
     """Yield each declaration, `mutual` block or other command that holds a `sorry`."""
     last_end = 0
-    for gap in file.gaps:
+    for gap in sorted([*file.gaps, *_by_another_name(read)], key=lambda gap: gap.start):
         if gap.start < last_end:
             continue  # another `sorry` of the last stretch
         command = max(0, read.command_at(gap.start))
@@ -134,6 +136,18 @@ def _open_stretches(read: Outline, used: str, file: LeanFile) -> Iterator[_Open]
             stretch = _open_declaration(read, declaration, gap.skip_reason)
         stretch.mentioned = _mentioned_in(used[stretch.start : stretch.end])
         yield stretch
+
+
+def _by_another_name(read: Outline) -> Iterator[Gap]:
+    """Yield each `sorryAx` and each tactic `stop`: nothing can be put in their places."""
+    for word in _ANOTHER_NAME.finditer(read.masked):
+        start = word.start()
+        command = read.command_at(start)
+        before = read.masked[read.starts[command] if command >= 0 else 0 : start]
+        if word.group() == "sorryAx" or expects_tactic(before):
+            line = read.text.count("\n", 0, start) + 1
+            reason = f"it holds `{word.group()}`, a sorry by another name"
+            yield Gap(start, word.end(), line, start - read.text.rfind("\n", 0, start) - 1, "", reason)
 
 
 def _open_declaration(read: Outline, declaration: Declaration, reason: str) -> _Open:

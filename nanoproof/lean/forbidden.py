@@ -47,6 +47,8 @@ _BANNED = re.compile(
     r"|native\s*:=)"
     r"|(?:\+native|" + "|".join(_KEYWORDS) + r")(?![\w.'?!])"
     r"|(?<![\w'])(?P<name>" + "|".join(map(re.escape, _NAMES)) + r")(?![\w'?!])"
+    # `stop` is `repeat sorry`, and a name too: it is a tactic for certain where a text begins with it.
+    r"|\A\s*stop(?=\s)"
     r"|set_option(?![\w.'?!])\s*(?!\s|" + _OPTIONS + r")\S*"
 )
 # `«sorryAx»` is the name `sorryAx`: quotes must hide nothing.
@@ -127,7 +129,8 @@ COMMAND = re.compile(
 # What may hide a quote, a bracket or the end of a comment from rules as few as ours.
 _RAW = re.compile(r'r#*"')
 _CHARACTER = re.compile(r"""'\\?[]()[{}⟨⟩⦃⦄«»"]'""")
-_BEFORE_COMMENT = re.compile(r"[\w\s)\]}⟩,;'\"»]")
+# No token of Lean or Mathlib has an opening bracket and then `-` or `/`.
+_BEFORE_COMMENT = re.compile(r"[\w\s()\[\]{}⟨⟩,;'\"»]")
 # Control, format, surrogate and line-separating characters: a reader of the proof would not see them.
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 

@@ -67,6 +67,8 @@ class OpenPlace:
 
     def described(self, file: str = "") -> str:
         """Describe it for a reader of `file`, in words."""
+        if not self.line:  # Lean names no place: the name says so in words
+            return self.name
         place = f"line {self.line}" if self.file in ("", file) else f"{self.file}, line {self.line}"
         return f"`{self.name}` ({place})" if self.name else f"the sorry of {place}"
 

@@ -23,7 +23,7 @@ _SKIPPED = re.compile(
     | (?P<block>/-)
     | (?P<raw>\br(?P<hashes>\#*)"(?s:.*?)(?:"(?P=hashes)|\Z))
     | (?P<string>"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z))
-    | (?P<char>'(?:"|\\"|--)')
+    | (?P<char>'(?:"|\\"|--)'|(?<![\w'!?])'[()\[\]{}⟨⟩⦃⦄]')
     | (?P<quoted>«[^«»\n]*»)
     """,
     re.VERBOSE | re.DOTALL,
@@ -68,6 +68,29 @@ def mask(text: str) -> str:
             pieces += [text[position:start], blank(text[start:end])]
             position = end
     return "".join([*pieces, text[position:]])
+
+
+def is_quoted(masked: str, position: int) -> bool:
+    """Tell whether a place in a masked text is within a quoted name: words in `«my theorem»` are none of Lean's."""
+    line = masked.rfind("\n", 0, position) + 1
+    return masked.rfind("«", line, position) > masked.rfind("»", line, position)
+
+
+def without_quotations(masked: str) -> str:
+    """Blank what a macro says in a quotation of a masked text: commands in it are none of the text; offsets stay."""
+    position = masked.find("`(")
+    while position >= 0:
+        end, depth = position + 1, 0
+        while end < len(masked):
+            depth += (masked[end] == "(") - (masked[end] == ")")
+            end += 1
+            if not depth:
+                break
+        if depth:  # it never ends, so that it may be none
+            return masked
+        masked = masked[:position] + blank(masked[position:end]) + masked[end:]
+        position = masked.find("`(", end)
+    return masked
 
 
 def blank_comments(text: str) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from nanoproof.lean.lexical import find_top_level, mask, misplaced_header
+from nanoproof.lean.lexical import find_top_level, is_quoted, mask, misplaced_header
 from nanoproof.lean.types import SourceError, Theorem
 
 # `h.sorry`, `sorry'` and `«not sorry»` are other names. A dot with nothing before it is a bullet: `.sorry`.
@@ -88,7 +88,7 @@ def mask_for_commands(text: str) -> str:
     pieces: list[str] = []
     position = 0
     for match in _LATER_COMMAND.finditer(masked):
-        if match["keyword"] is None:
+        if match["keyword"] is None or is_quoted(masked, match.start()):
             continue
         line_start = masked.rfind("\n", 0, match.start()) + 1
         start = match.start("command")
@@ -114,6 +114,12 @@ _CHOICE = re.compile(r"(?<![\w.'])(?:first|solve)(?![\w.'])")
 _IF = re.compile(r"(?<![\w.'])(?:if|else)(?![\w.'])")
 _BRANCH = re.compile(r"(?<![\w.'])(?:then|else)\Z")
 _BULLETS = re.compile(r"[ \t]*(?:[·.][ \t]*)*")
+_SETS_COLUMN = re.compile(
+    r"\{[^{}]*:=[^{}]*\Z|=>|·|(?<![\w.'])(?:(?:with|fun|λ|first)[ \t]*\||"
+    r"(?:by|calc|suffices|all_goals|any_goals|try|repeat'?|focus|then|else)(?![\w.']))"
+)
+"""Matches what a block on the lines below has to stand to the right of: a step of `calc`, a field, a tactic's begin."""
+_OPENS = re.compile(r"(?:=>|(?<![\w.'])by)\Z")
 _INLINE = re.compile(r"(?:[;|]|<;>|(?<![\w.'])(?:then|else))\Z")
 """Matches the end of text that a tactic follows on its line, where several need parentheses."""
 
@@ -260,24 +266,29 @@ def _fill_gap(source: str, masked: str, start: int, end: int, proof: str) -> str
     lines = textwrap.dedent(proof.strip("\n").expandtabs(2)).rstrip().split("\n")
     line_start = source.rfind("\n", 0, start) + 1
     column = start - line_start
+    behind = masked[end:].lstrip(" ")
+    opener = masked[line_start:start].rstrip()
+    indent = _margin(masked[line_start:start])
+    margin = "\n" + " " * (indent + 2)
+    crowded = _SETS_COLUMN.search(_OPENS.sub("", opener[indent:])) is not None
     if is_tactic(masked, start):
-        inline = _INLINE.search(masked[:start].rstrip(" ")) or masked[end:].lstrip(" ").startswith("|")
+        begun = _OPENS.search(opener) is not None
+        inline = (crowded and begun) or _INLINE.search(masked[:start].rstrip(" ")) or behind.startswith("|")
         if len(lines) > 1 and inline:
             lines = [f"({lines[0]}", *(f" {line}" for line in lines[1:-1]), f" {lines[-1]})"]
-        opener = masked[line_start:start].rstrip()
         # Behind `by` or `=>` on its line: below it, since further tactics in its column may be far to the right.
-        if len(lines) > 1 and not inline and (opener.endswith("=>") or _ends_with_word(opener, "by")):
-            margin = "\n" + " " * (_margin(masked[line_start:start]) + 2)
+        if len(lines) > 1 and not inline and begun:
             return source[:start] + "".join(margin + line for line in lines) + source[end:]
         body = ("\n" + " " * column).join(lines)
     else:
-        # An argument needs parentheses: `f by simp` takes what follows for a part of the `by`.
+        # An argument needs parentheses: `f by simp` takes what follows for a part of the `by`, also `;` and `|`.
         head, tail = "(by", ")"
-        if masked[:start].rstrip().endswith((":=", "=>")):
+        if masked[:start].rstrip().endswith((":=", "=>")) and not behind.startswith((";", "|")):
             head, tail = "by", ""
-        margin = "\n" + " " * (_margin(masked[line_start:start]) + 2)
-        if len(lines) == 1:
-            body = f"{head} {lines[0]}{tail}"
+        if crowded:
+            margin = "\n" + " " * (column + len(head) + 1)
+        if crowded or len(lines) == 1:
+            body = f"{head} {margin.join(lines)}{tail}"
         else:
             body = head + "".join(margin + line for line in lines) + tail
     return source[:start] + re.sub(r"[ \t]+$", "", body, flags=re.MULTILINE) + source[end:]
@@ -293,10 +304,6 @@ def _margin(line: str) -> int:
 def _declaration_start(masked: str, start: int) -> int:
     """Find the begin of the command that `start` is part of."""
     return max((command.start() for command in COMMAND.finditer(masked, 0, start)), default=0)
-
-
-def _ends_with_word(text: str, word: str) -> bool:
-    return text.endswith(word) and not re.search(r"[\w.']", text[-len(word) - 1 : -len(word)])
 
 
 # -- The declaration with the `sorry` --------------------------------------------------------------------------------
@@ -447,6 +454,12 @@ def rename_theorem(source: str, name: str) -> str:
     )
     head = source[: declaration.start] + _head(source, declaration, name)
     return head + (before_sorry + "sorry" + behind_sorry).rstrip()
+
+
+def last_part(name: str) -> str:
+    """Return the last component of a name, which may be a quoted one."""
+    last = _LAST_PART.search(name)
+    return name if last is None else last.group()
 
 
 def _head(source: str, declaration: Declaration, name: str) -> str:

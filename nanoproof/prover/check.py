@@ -19,6 +19,7 @@ from nanoproof.lean.lean_file import PLACEHOLDER, STAND_IN
 from nanoproof.lean.repl_goals import ran_out
 from nanoproof.lean.source import (
     ALLOWED_AXIOMS,
+    last_part,
     parse_declaration,
     rename_theorem,
     splice,
@@ -197,7 +198,7 @@ class _FinalCheck:
                 self._hold("statement", f"the `sorry` is not in the theorem {self._own_name()}")
         before, after = _statement(given, name), _statement(enclosed, name)
         self._hold("statement", (not after or before != after) and f"`{before}` is given, `{after}` is what is proved")
-        self.statement = after.replace(name, self._own_name())
+        self.statement = after.replace(name, last_part(self._own_name()))  # that alone was renamed
 
     def _own_name(self) -> str:
         return parse_declaration(self.source, whole=False).name or "example"

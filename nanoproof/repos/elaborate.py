@@ -37,7 +37,7 @@ STEPS_AT_ONCE = 200
 """Tactics in a request. The server forgets the proof states of a file with the last of them."""
 _LOSSES = 3
 """How often a process may end at a file: memory runs out, or a tactic takes the process with it."""
-_OPEN = re.compile(r"(?<![\w'])(?:sorry|admit|sorryAx)(?![\w'])")
+_OPEN = re.compile(r"(?<![\w'])(?:sorry|admit|sorryAx|stop)(?![\w'])")
 """A text without one of these words, and without imports that hold one, leaves nothing open."""
 
 

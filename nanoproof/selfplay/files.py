@@ -10,6 +10,7 @@
 The attempts of rounds are the only state: what a round learns from is computed from them each time.
 """
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -24,6 +25,7 @@ from nanoproof.data.weighted_rows import CONJECTURE_MARKER, read_packed_json
 from nanoproof.evaluation.results import RESULTS, read_attempts
 from nanoproof.evaluation.statements import Statement, read_dataset_config, read_statements, verdict_of
 from nanoproof.lean.file_theorems import unusable_because
+from nanoproof.lean.source import NAME
 from nanoproof.lean.types import Theorem
 from nanoproof.policy.factory import whole_proof_prompts
 from nanoproof.policy.policy_options import TextModelOptions
@@ -59,13 +61,13 @@ def theorem_of(problem: Problem, name: str = "problem") -> Theorem:
 
 def renamed(problem: Problem, taken: Collection[str]) -> Problem:
     """Return a conjecture under another name where its own is taken: Lean declares no name twice."""
-    own_name, space, rest = problem.statement.removeprefix("theorem ").partition(" ")
-    name = own_name
+    own = re.match(rf"theorem\s+({NAME})", problem.statement)
+    name = own_name = own[1] if own is not None else ""
     while name in taken:
         name += "_new"
-    if name == own_name:
+    if own is None or name == own_name:
         return problem
-    return replace(problem, statement=f"theorem {name}{space}{rest}")
+    return replace(problem, statement=f"theorem {name}{problem.statement[own.end() :]}")
 
 
 def load_problems(config: Path) -> list[Problem]:

@@ -57,6 +57,26 @@ def test_each_theorem_of_a_lean_file_has_what_comes_before_it_but_not_the_others
     assert list_theorems(str(file), "train", "v4.27.0") == [first, second]
 
 
+def test_what_is_open_by_another_name_is_in_no_source(tmp_path: Path) -> None:
+    file = tmp_path / "mine.lean"
+    held = "theorem f (p : Prop) : p := sorryAx p false\ntheorem g (p : Prop) : p := by\n  stop\n  rfl\n"
+    used = "theorem u (start stop : Nat) (h : start = stop) : start = stop := by\n  exact h\n"
+    file.write_text(f"{held}{used}theorem t (r : S) : r.stop = r.stop := by\n  sorry\n")
+    read = read_theorem_file(str(file))
+    assert [(skipped.line, skipped.name) for skipped in read.skipped] == [(1, "f"), (2, "g")]
+    assert all("a sorry by another name" in skipped.reason for skipped in read.skipped)
+    assert [theorem.source.strip() for theorem in read.theorems] == [
+        f"{used}theorem t (r : S) : r.stop = r.stop := by\n  sorry"
+    ]
+
+
+def test_a_lone_carriage_return_ends_no_comment(tmp_path: Path) -> None:
+    file = tmp_path / "mine.lean"
+    file.write_bytes(b"\xef\xbb\xbftheorem t (n : Nat) -- for all\r(h : n = n + 1)\r\n  : n = n := by\r\n  sorry\r\n")
+    (theorem,) = list_theorems(str(file), "valid")
+    assert theorem.source.strip() == "theorem t (n : Nat) -- for all\r(h : n = n + 1)\n  : n = n := by\n  sorry"
+
+
 IN_FRONT = """\
 open Nat in
 /-- One. -/

@@ -675,13 +675,12 @@ def test_a_quota_of_a_minute_passes(server: OpenAIServer) -> None:
         OpenAIModel(server.base, "tiny", replace(QUICK, patience=0.0)).generate(["a"], THREE, [1])
 
 
-@pytest.mark.parametrize("number", [None, float("nan"), float("-inf"), -9999.0])
-def test_a_number_that_is_no_log_probability_counts_as_none(server: OpenAIServer, number: Any) -> None:
+@pytest.mark.parametrize(
+    "content", [7, True, *([{"logprob": number}, None] for number in (None, float("nan"), float("-inf"), -9999.0))]
+)
+def test_what_is_no_log_probability_counts_as_none(server: OpenAIServer, content: Any) -> None:
     message = {"message": {"content": "simp"}, "finish_reason": "stop", "index": 0}
-    server.refusal = lambda body: (
-        200,
-        {"choices": [{**message, "logprobs": {"content": [{"logprob": number}, None]}}]},
-    )
+    server.refusal = lambda body: (200, {"choices": [{**message, "logprobs": {"content": content}}]})
     (samples,) = OpenAIModel(server.base, "tiny", QUICK, chat=True).generate(["a"], THREE, [1])
     assert [sample.logprob for sample in samples] == [None] * 3
 

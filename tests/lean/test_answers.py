@@ -87,6 +87,9 @@ TACTICS = {
     "in words": ("Sure!\n```lean\nrw [h]\nsimp\n```\nThis works because", "rw [h]\nsimp"),
     "a fence on the line of its end": ("```\nsimp```", "simp"),
     "cut off": ("```tactic\nsimp", "simp"),
+    "cut off behind words": ("Here it is\n```\nsimp", "simp"),
+    "the end of a block of the prompt": ("simp\n```", "simp"),
+    "words behind a block of the prompt": ("intro x\nsimp\n```\nThis works.", "intro x\nsimp"),
     "on one line": ("Take ```lean4 exact h``` here.", "exact h"),
     "on one line without a tag": ("```exact h```", "exact h"),
     "begun on the line of the fence": ("```lean4 intro x\nsimp\n```", "intro x\nsimp"),
@@ -329,6 +332,20 @@ def test_a_proof_by_equations_is_a_function() -> None:
     assert proof.startswith("exact (fun\n  | 0 => rfl\n") and "#check" not in proof
     with pytest.raises(Unreadable, match="another theorem"):
         read_proofs(theorem, text.replace("n = n", "n ≤ n", 1))
+
+
+def test_a_proof_by_fields_is_a_structure() -> None:
+    theorem = Theorem("theorem «my theorem» (h : p ∧ q) : q ∧ p := by\n  sorry")
+    text = "theorem «my theorem» (h : p ∧ q) : q ∧ p where\n  left := h.2\n  right := by exact h.1\n\n#check t"
+    assert read_proofs(theorem, text) == ["exact ({\n\n  left := h.2\n  right := by exact h.1\n}\n)"]
+
+
+@each("comment", ["/- why -/ ", "-- why\n  ", "-- why\n\n  /- and how -/ "])
+def test_comments_before_a_proof_are_no_part_of_it(comment: str) -> None:
+    theorem = Theorem("theorem t : 1 = 1 := by\n  sorry")
+    assert read_proofs(theorem, f"theorem t : 1 = 1 := {comment}by rfl") == ["rfl"]
+    (term,) = read_proofs(theorem, f"theorem t : 1 = 1 := {comment}rfl")
+    assert term.split() == f"exact ({comment}rfl )".split()
 
 
 def test_a_statement_may_be_repeated_without_its_universes() -> None:

@@ -27,6 +27,8 @@ from nanoproof.lean.forbidden import banned_reason
         "run_tac pure ()",
         "exact _root_.sorryAx _ false",
         "bv_decide",
+        "stop rfl",
+        "stop\n  rfl",
         "rw??",
         "grind?",
         'exact absurd (f s!"{(sorry : Nat)}") h',
@@ -48,6 +50,8 @@ def test_banned(tactic: str) -> None:
     "tactic",
     [
         "rfl",
+        "exact h start\n  stop",
+        "stop'",
         "simp [sorry_lemma, h.sorry]",
         "rw [foo] -- sorry",
         "exact xs.get? 1",

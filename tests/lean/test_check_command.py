@@ -36,6 +36,17 @@ def test_of_theorems_before_an_offset_nothing_is_asked() -> None:
         assert asked == ["a", "_nanoproof_check_1", "b"][3 - names :] and command.names == tuple(asked)
 
 
+def test_a_sorry_by_another_name_before_the_theorem_is_none_of_it() -> None:
+    text = "theorem a : p := sorryAx p false\n" + TEXT
+    command = CheckCommand.build(text, since=text.index("theorem boom"))
+    told = answer(("info", 5, AXIOMS[2]), ("info", 6, STATEMENT[2]))
+    for line, accepted in ((1, True), (2, False), (3, False), (None, False)):
+        place = {"pos": {"line": line, "column": 0}}
+        warned = {"severity": "warning", "data": "declaration uses 'sorry'", **place}
+        assert command.read_answer({**told, "messages": [*told["messages"], warned]}).accepted == accepted
+        assert command.read_answer({**told, "sorries": [{"goal": "⊢ p", **place}]}).accepted == accepted
+
+
 def test_whole_answers_are_taken() -> None:
     report = CheckCommand.build(TEXT).read_answer(answer(AXIOMS, STATEMENT, ("info", 2, "said by the proof")))
     assert report.accepted and report.axioms == () and report.statements == (("boom", "boom : False"),)
@@ -91,6 +102,7 @@ BROKEN: dict[str, Any] = {
     "a report with more before it": answer(("info", 4, "indeed " + AXIOMS[2]), STATEMENT),
     "a report that is a warning": answer(("warning", 4, AXIOMS[2]), STATEMENT),
     "an unknown severity": answer(AXIOMS, STATEMENT, ("fatal", 1, "no")),
+    "a severity that is no text": answer(AXIOMS, STATEMENT, ([], 1, "no")),
     "a message without a text": answer(AXIOMS, STATEMENT, ("info", 1, None)),
     "sorries that are a number": answer(AXIOMS, STATEMENT, sorries=1),
 }

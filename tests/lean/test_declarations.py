@@ -100,6 +100,12 @@ def test_declarations_have_the_names_that_lean_gives_them():
         ("section\n  def t := 1 #exit\n  def u := 1", ["t"]),
         ("section\n  def t := 1\n  #exit\n  def u := 1", ["t"]),
         ('theorem t : True := trivial\n#doc (Manual) "Title" =>\ninductive types, and\ntheorem proving', ["t"]),
+        ("theorem «my theorem a» : True := h\ntheorem «a def b».c : True := h", ["«my theorem a»", "«a def b».c"]),
+        ("namespace «x end y»\ndef t := 1\nend «x end y»\ndef u := 1", ["«x end y».t", "u"]),
+        ("macro_rules\n  | `(foo) => `(\n    namespace X\n    theorem x : True := h\n    end X)\ndef t := 1", ["t"]),
+        ("def t := ``(T)\ndef u := `(T\ndef v := 1", ["t", "u", "v"]),
+        ("instance (priority := low) t : C := x\ninstance (priority := 100) : C := x", ["t"]),
+        ("theorem t (c : Char) (h : c = '(') : c = '(' := h\ntheorem u' (x : N):x=x := rfl", ["t", "u'"]),
         ("theorem exit : True := trivial\n-- #exit\n#exit' t\ntheorem u : True := trivial", ["exit", "u"]),
     ],
 )

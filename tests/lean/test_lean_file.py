@@ -36,6 +36,11 @@ end My
 """
 
 
+def test_a_bracket_that_is_a_character_closes_nothing() -> None:
+    (gap,) = LeanFile.parse("theorem t (c : Char) (h : c = '(') : c = '(' := by sorry").gaps
+    assert not gap.skip_reason
+
+
 @pytest.fixture
 def file() -> LeanFile:
     return LeanFile.parse(TEXT)

@@ -48,6 +48,12 @@ def test_the_final_check_takes_honest_proofs():
     assert accepted("(n : Nat) : 0 + n = n", "induction n with\n| zero => rfl\n| succ n ih => rw [Nat.add_succ, ih]")
 
 
+@pytest.mark.parametrize("name", ["A.t", "A.«a b»", "«x theorem y»", "_root_.t"])
+def test_the_statement_that_was_proved_has_the_name_of_its_theorem(name: str) -> None:
+    verdict = check_proof(LocalChecker(), Theorem(f"theorem {name} : 1 = 1 := by\n  sorry"), "rfl")
+    assert verdict.statement == f"{name.removeprefix('_root_.')} : 1 = 1"
+
+
 def test_a_theorem_is_not_proved_that_nothing_was_asked_about():
     # Our reader takes `1theorem` for no keyword, and asks about `seen`.
     source = "axiom bad : False\ntheorem seen : 1 = 1 := @rfl Nat 1theorem boom : False := by\n  sorry"

@@ -56,6 +56,29 @@ def test_generated_proofs_are_accepted_as_laid_out() -> None:
     assert count > 10
 
 
+FIELDS = "theorem t (p q r : Prop) (h : p ∧ q) (k : r) : (q ∧ p) ∧ r := "
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "{ left := sorry, right := k }",
+        "{ left := by sorry, right := k }",
+        "{ right := k, left := sorry }",
+        "by\n  exact { left := sorry\n          right := k }",
+        "{\n  left := by sorry\n  right := k }",
+        "have g : q ∧ p := sorry; ⟨g, k⟩",
+        "let g : r → q ∧ p := fun _ => sorry; ⟨g k, k⟩",
+        "⟨(calc (q ∧ p) = (q ∧ p) := sorry\n  _ = (q ∧ p) := rfl) ▸ ⟨h.2, h.1⟩, k⟩",
+        "⟨match h with | ⟨_, _⟩ => sorry, k⟩",
+        "by\n  have g : r → q ∧ p := by exact fun _ => sorry\n  exact ⟨g k, k⟩",
+    ],
+)
+@pytest.mark.parametrize("proof", ["grind", "have g := h\ngrind", "first\n| exact k\n| grind"])
+def test_proofs_fit_where_what_is_before_them_on_the_line_sets_a_column(value: str, proof: str) -> None:
+    assert complaints(FIELDS + value, proof) == []
+
+
 CASES = """theorem t (p q r : Prop) (h : p ∨ q) (n : Nat) : q ∨ p ∨ n = n := by
   sorry"""
 

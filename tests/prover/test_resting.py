@@ -5,11 +5,12 @@ from hypothesis import strategies as st
 
 from nanolean.kernel.env import axioms_of
 from nanolean.tests.library import run
-from nanoproof.lean.lean_file import LeanFile
+from nanoproof.lean.lean_file import LeanFile, OpenPlace
 from nanoproof.lean.types import LeanSession
 from nanoproof.prover.cli_input import SorryFiller
 from nanoproof.prover.interactive import InteractiveProver
 from nanoproof.prover.prover import Prover, ProverOptions
+from nanoproof.prover.resting import UNKNOWN_PLACE, Rest
 from nanoproof.search.config import SearchConfig
 from tests.fakes.policy import saying
 
@@ -37,6 +38,11 @@ def files(draw: st.DrawFn) -> str:
         false += [full] if kind in ("false", "wrapper") else []
         data += [full] if kind == "data" else []
     return "\n".join(lines)
+
+
+def test_a_condition_without_a_place_is_told_in_words() -> None:
+    rest = Rest((OpenPlace("bad", "A.lean", 3), OpenPlace(UNKNOWN_PLACE, "", 0)))
+    assert rest.condition("A.lean") == f"if `bad` (line 3) and {UNKNOWN_PLACE} hold"
 
 
 @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -55,6 +55,13 @@ def test_the_worked_example_of_the_search_is_true(session: LeanSession, tmp_path
     assert told == [int(line.split()[-3]) for line in draw_search.compare(session, start)[1:]]
 
 
+def test_a_sorry_by_another_name_is_no_concern_of_what_does_not_rest_on_it(session: LeanSession) -> None:
+    text = "theorem g (p : Prop) : p := sorryAx p false\n"
+    text += "theorem a (p : Prop) (h : p) : p := by\n  sorry\ntheorem b (p : Prop) : p := by\n  sorry\n"
+    filler, complete = filled(session, text, "exact h", "exact g p")
+    assert [gap.name for gap, _ in filler.settled.filled] == ["a"] and not complete
+
+
 NESTED = """\
 namespace My
 variable (p q r : Prop)

@@ -312,6 +312,8 @@ def test_a_conjecture_has_no_name_that_is_taken() -> None:
     assert renamed(problem, {"Nat"}) == problem
     other = renamed(problem, {"Nat.x", "Nat.x_new"})
     assert other.statement == "theorem Nat.x_new_new (n : Nat) : n = n := by" and other.label == problem.label
+    for rest in ("{p : Prop} : p → p := by", ".{u} (α : Sort u) : p := by", "\n  (n : Nat) : p := by", ": p := by"):
+        assert renamed(Problem(f"theorem x{rest}"), {"x"}).statement == f"theorem x_new{rest}"
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ SPLITS = "random"
 TRAIN_FILE, VALID_FILE = "train.json", "val.json"
 NO_GOALS = "no goals"
 _MARK = re.compile(r"</?a>")
-_GIVES_UP = re.compile(r"sorry|(?<![\w.'])admit(?![\w'])")
+_GIVES_UP = re.compile(r"sorry|(?<![\w.'])admit(?![\w'])|\Astop(?![\w.'])")
 
 
 def is_export(path: Path) -> bool:

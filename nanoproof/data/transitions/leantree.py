@@ -27,7 +27,7 @@ T = TypeVar("T")
 VALID_FRACTION = 0.1
 """Share of a file's lines, the last ones, that are for validation."""
 
-_GIVES_UP = re.compile(r"(?<![\w.'])(?:sorry|admit)(?![\w'])")
+_GIVES_UP = re.compile(r"(?<![\w.'])(?:sorry|sorryAx|admit)(?![\w'])|\Astop(?![\w.'])")
 # A tactic of Mathlib; `bound_div` and `bound.1` are names.
 _BOUND = re.compile(r"bound(?![\w.'])")
 _REQUIRED: Any = object()  # None is what some missing fields stand for
