@@ -83,7 +83,7 @@ class ProveProjectOptions(SorryOptions):
 def add_parser(commands: "argparse._SubParsersAction[Any]") -> None:
     """Add the command `prove`."""
     parser = commands.add_parser(
-        "prove", help="prove the sorries of a project", description=(__doc__ or "").split("\n")[0]
+        "prove", help="Prove the sorries of a project.", description=(__doc__ or "").split("\n")[0]
     )
     parser.add_argument(
         "project", metavar="NAME_OR_DIR", help="a repository of the store, a folder with Lean files, or one file"

@@ -184,6 +184,19 @@ describe("a run that goes on", () => {
       await page.waitForFunction((old) => (document.querySelector(".actors") as HTMLElement).innerText !== old, before);
     }));
 
+  it("leaves rows of a table that is read in their places while more comes", () =>
+    withPage(`${live.address}/#/theorems`, async ({ page }) => {
+      await page.locator("tbody tr").nth(30).waitFor();
+      const attempts = (): Promise<number> => page.evaluate(async () => (await (await fetch("api/overview")).json()).attempts as number);
+      const first = (): Promise<string> => page.locator("tbody tr a").first().innerText();
+      await page.evaluate(() => window.scrollTo(0, 900));
+      const [begun, row] = [await attempts(), await first()];
+      while ((await attempts()) < begun + 4) await page.waitForTimeout(300);
+      expect([await first(), await page.evaluate(() => window.scrollY)]).toEqual([row, 900]);
+      await page.evaluate(() => window.scrollTo(0, 0));
+      await page.waitForFunction((old) => document.querySelector("tbody tr a")!.textContent !== old, row);
+    }));
+
   it("leaves a chart zoomed while more comes", () =>
     withPage(live.address, async ({ page }) => {
       const chart = page.locator(".chart", { has: page.getByRole("img", { name: /^Loss by step/ }) });
