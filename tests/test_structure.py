@@ -754,7 +754,7 @@ def test_the_small_selfplay_has_flags_that_exist_and_goes_on_with_what_was_stopp
     assert finetunings(commands()) == [] and len(commands()) == 3
 
 
-IMPORT = re.compile(r'^["\s#>]*(from (?:nanoproof|nanolean|scripts)[\w.]* import [\w ,]+)', re.MULTILINE)
+IMPORT_LINE = re.compile(r'^["\s#>]*(from (?:nanoproof|nanolean|scripts)[\w.]* import [\w ,]+)', re.MULTILINE)
 """In a shell script, a page or a notebook, where no check of types looks."""
 
 
@@ -763,7 +763,7 @@ def test_what_scripts_and_docs_import_exists() -> None:
     for file in [*(ROOT / "runs").rglob("*.sh"), *ROOT.glob("*.md"), *(ROOT / "docs").iterdir()]:
         if file.suffix not in (".sh", ".md", ".ipynb"):
             continue
-        for statement in IMPORT.findall(file.read_text(encoding="utf-8")):
+        for statement in IMPORT_LINE.findall(file.read_text(encoding="utf-8")):
             found += 1
             try:
                 exec(statement, {})

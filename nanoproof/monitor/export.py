@@ -21,8 +21,8 @@ from werkzeug.test import Client
 from nanoproof.common.config import opt, validated
 from nanoproof.common.errors import UserError, cannot
 from nanoproof.common.files import atomic_write_text
+from nanoproof.common.terminal import counted
 from nanoproof.monitor.app import create_app
-from nanoproof.monitor.evaluations import counted
 from nanoproof.monitor.params import MAX_PAGE_SIZE
 from nanoproof.monitor.record_schema import AttemptRow, TheoremRow
 from nanoproof.monitor.routes import MAX_EVALUATIONS_AT_ONCE, CurrentRun
@@ -87,7 +87,7 @@ def _write(path: Path, options: ExportOptions, evaluations: Sequence[Path] = ())
         overview["run"] = Path(os.path.commonpath(evaluations)).name
     page = standalone_page(f"{overview['title'] or overview['run']} · nanoproof", data)
     file = Path(options.out)
-    with cannot(f"write --out {file}"):
+    with cannot(f"write {file}"):
         atomic_write_text(file, page)
     return f"{file}: {len(page) / 1e6:.1f} MB, {contents(data['answers'])}"
 

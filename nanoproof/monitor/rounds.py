@@ -26,8 +26,7 @@ def finished_rounds(path: Path) -> int:
 
 def last_heard(path: Path) -> float | None:
     """Return when a round of an experiment ended, or it began."""
-    numbers = range(finished_rounds(path))
-    return newest_change([path / SELFPLAY_FILE, *(path / f"round{number}" / "metrics.json" for number in numbers)])
+    return newest_change([path / SELFPLAY_FILE, *path.glob("round*/metrics.json")])
 
 
 def rounds(path: Path) -> list[Round]:

@@ -209,9 +209,9 @@ def _empty_row(name: str, stage: str) -> schema.RunRow:
 
 def _selfplay_row(name: str, path: Path) -> schema.RunRow:
     """The row of an experiment of self-play: its steps are rounds."""
-    started = tail.newest_change([path / SELFPLAY_FILE])
-    times = {"started": started, "updated": last_heard(path)}
-    return {**_empty_row(name, "self-play"), "step": finished_rounds(path), **times}  # type: ignore[typeddict-item]
+    began = tail.newest_change([path / SELFPLAY_FILE])
+    empty = _empty_row(name, "self-play")
+    return {**empty, "step": finished_rounds(path), "started": began, "updated": last_heard(path)}
 
 
 def _score(record: dict[str, Any]) -> schema.EvaluationScore:

@@ -1,9 +1,9 @@
 """Self-play of a model that writes whole proofs: it states conjectures, proves what it can, and learns from that.
+`report DIR` prints what each round came to.
 
 python -m nanoproof.selfplay --model-path sft/<run> --dataset-config F.json --exp-dir D --rounds 12
 python -m nanoproof.selfplay --model-path hf:FOLDER --dataset-config F.json --exp-dir D --lora 16 --lean-servers H:8000
 python -m nanoproof.selfplay --final --merge D:12 --base sft/<run> --dataset-config F.json --exp-dir E
-python -m nanoproof.selfplay report D
 
 The same command goes on with an experiment that was cut off. Exit code 1 if a round finds nothing to learn from.
 With --cluster ADDRESS the hosts of a Ray cluster verify the proofs, and with --policy-replicas N replicas of the model
@@ -83,8 +83,7 @@ def main(argv: list[str] | None = None) -> int:
         argv = sys.argv[1:]
     if argv[:1] == ["report"]:
         return show_report(argv[1:])
-    about = f"{(__doc__ or '').splitlines()[0]} `selfplay report DIR` prints what each round came to."
-    parser = Parser(prog="python -m nanoproof.selfplay", description=about)
+    parser = Parser(prog="python -m nanoproof.selfplay", description=(__doc__ or "").split("\n\n")[0])
     add_flags(parser, SelfPlayOptions)
     add_flags(parser, SpreadOptions)
     add_flags(parser, RoundEndpointOptions)

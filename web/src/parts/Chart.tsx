@@ -173,7 +173,8 @@ function options(width: number, height: number, { time, elapsed, log, shape }: {
     const place = places[index];
     const drawn: uPlot.Series = {
       label: line.name, stroke: color, width: 1.75, dash: DASHES[index % DASHES.length] ?? [], spanGaps: true,
-      points: { show: shape === "points" ? true : undefined as never, size: 5, fill: color },
+      // One value alone has no line.
+      points: { show: (plot, index) => shape === "points" || Array.from(plot.data[index] ?? []).filter((value) => value !== null && value !== undefined).length === 1, size: 5, fill: color },
     };
     if (shape === "steps" && uPlot.paths.stepped) drawn.paths = uPlot.paths.stepped({ align: 1 });
     if (shape === "points") drawn.width = 1.25;

@@ -10,12 +10,12 @@ import { verdict } from "../evaluations/choice";
 import { Scores, SolveRateChart } from "./Benchmarks";
 import { Empty } from "../../parts/states";
 
-export function LearningCard({ benchmarks, best }: { benchmarks: Benchmark[]; best: Best | null }) {
+export function LearningCard({ benchmarks, best, over }: { benchmarks: Benchmark[]; best: Best | null; over: boolean }) {
   const scored = benchmarks.filter((benchmark) => benchmark.points.length > 0);
   return (
     <Card title="Is it learning?" note={best ? `best checkpoint: step ${integer(best.step)}` : undefined} tools={scored.length > 0 && <a className="button" href={href("evaluations")}>All evaluations</a>}>
       {scored.length === 0
-        ? <Empty title="No evaluation yet">The first score on held-out theorems appears when an evaluation ends.</Empty>
+        ? over ? <Empty title="No evaluation">Nothing was scored on held-out theorems.</Empty> : <Empty title="No evaluation yet">The first score on held-out theorems appears when an evaluation ends.</Empty>
         : <div className="two">
             <SolveRateChart benchmarks={scored} />
             <div className="stack"><Scores benchmarks={scored} />{scored.map((benchmark) => <Flips key={benchmark.name} benchmark={benchmark} named={scored.length > 1} />)}</div>

@@ -62,7 +62,7 @@ function Glance({ overview }: { overview: Overview }) {
   return (
     <>
       <Trouble overview={overview} />
-      {!validates && <LearningCard benchmarks={overview.benchmarks} best={overview.best} />}
+      {!validates && <LearningCard benchmarks={overview.benchmarks} best={overview.best} over={overview.state.name === "finished"} />}
       <section className="card figures" aria-label="Figures"><Figures overview={overview} series={metrics.data} /></section>
       {proves && <Proving overview={overview} />}
       <div className="two">
