@@ -50,6 +50,19 @@ describe("a run that is over", () => {
       await page.getByRole("application", { name: /search tree with \d+ nodes/i }).press("ArrowRight");
     }));
 
+  it("is left for a theorem and found again where it was scrolled to; a page beyond the last one is the last one", () =>
+    withPage(`${recorded.address}/#/theorems?page=99`, async ({ page }) => {
+      await page.waitForURL(/page=2$/);
+      await page.getByRole("button", { name: "First page" }).click();
+      await page.locator("tbody tr").nth(49).waitFor();
+      await page.evaluate(() => window.scrollTo(0, 700));
+      await page.waitForFunction(() => history.state?.scrolled === 700);
+      await page.locator("tbody tr a").nth(20).click();
+      await page.waitForURL(/#\/theorem\?/);
+      await page.goBack();
+      await page.waitForFunction(() => window.scrollY === 700);
+    }));
+
   it("has search trees for the keyboard: moving, folding, finding", () =>
     withPage(`${recorded.address}/#/tree?outcome=proven`, async ({ page }) => {
       await page.locator("tbody tr a").first().click();

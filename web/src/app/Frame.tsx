@@ -30,12 +30,33 @@ export function Frame() {
     document.title = [page.title, run, "nanoproof"].filter(Boolean).join(" · ");
   }, [page, run]);
   useEffect(() => {
+    const was = Number(history.state?.scrolled) || 0; // only where one comes back
     if (first.current) first.current = false;
     else {
       window.scrollTo(0, 0);
       main.current?.focus({ preventScroll: true }); // a screen reader continues in the new page
     }
+    const grown = new ResizeObserver(() => {
+      if (document.documentElement.scrollHeight - innerHeight < was) return; // what it shows is on its way
+      window.scrollTo(0, was);
+      grown.disconnect();
+    });
+    if (was > 0 && main.current) grown.observe(main.current);
+    const late = window.setTimeout(() => grown.disconnect(), 3000);
+    return () => {
+      grown.disconnect();
+      window.clearTimeout(late);
+    };
   }, [page]);
+  useEffect(() => {
+    let timer = 0;
+    const note = (): void => {
+      window.clearTimeout(timer);
+      timer = window.setTimeout(() => history.replaceState({ scrolled: window.scrollY }, ""), 150);
+    };
+    window.addEventListener("scroll", note, { passive: true });
+    return () => window.removeEventListener("scroll", note);
+  }, []);
   return (
     <>
       <a className="skip" href="#main" onClick={(event) => { event.preventDefault(); main.current?.focus(); }}>Skip to the page</a>
