@@ -10,4 +10,4 @@ if sys.version_info < (3, 11):  # noqa: UP036 (before a module is read that olde
 from nanoproof.common import packages
 
 # Before a command imports anything else: most often it is the environment that was not activated in this shell.
-sys.excepthook = packages.end_command_without_package
+sys.excepthook = packages.end_command_that_imports

@@ -42,7 +42,7 @@ from nanoproof.data.weighted_rows import ASKS_FOR_CONJECTURE, Row, read_rows, wr
 from nanoproof.policy.factory import TextModelOptions
 from nanoproof.selfplay.files import Prompts
 from nanoproof.selfplay.formulas import Problem
-from nanoproof.training.batches import load_proofs
+from nanoproof.training.named_data import load_proofs
 
 out = Path(sys.argv[1])
 prompts = Prompts("ours", TextModelOptions())

@@ -1,5 +1,6 @@
 """What users type: commands of the README, of earlier versions, and of habits, so that no change takes one away."""
 
+import importlib.util
 import json
 import os
 import re
@@ -16,6 +17,7 @@ import pytest
 
 from nanolean.tests.each import each
 from nanoproof.__main__ import programs
+from nanoproof.common import packages
 from nanoproof.common.config import Parser
 from nanoproof.common.errors import UserError
 from nanoproof.lean.server.__main__ import settings_of
@@ -434,6 +436,15 @@ def test_without_torch_commands_parse_what_needs_no_network_works_and_the_rest_s
         assert ("needs torch" in complaint) == (command in needing), (command, complaint)
     for command, said in proving.items():
         assert ended[command][0] == 0 and said in ended[command][1], ended[command]
+
+
+def test_ctrl_c_while_a_command_imports_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys.modules["__main__"], "__spec__", importlib.util.find_spec("nanoproof.rl.__main__"))
+    with pytest.raises(SystemExit, match="130"):
+        packages.end_command_that_imports(KeyboardInterrupt, KeyboardInterrupt(), None)
+    assert capsys.readouterr().err == "interrupted\n"
 
 
 @pytest.mark.parametrize("module", ["nanoproof.repos", "nanoproof.rl", "scripts.prove", "scripts.tok_eval"])

@@ -754,6 +754,24 @@ def test_the_small_selfplay_has_flags_that_exist_and_goes_on_with_what_was_stopp
     assert finetunings(commands()) == [] and len(commands()) == 3
 
 
+IMPORT_LINE = re.compile(r'^["\s#>]*(from (?:nanoproof|nanolean|scripts)[\w.]* import [\w ,]+)', re.MULTILINE)
+"""In a shell script, a page or a notebook, where no check of types looks."""
+
+
+def test_what_scripts_and_docs_import_exists() -> None:
+    found, missing = 0, []
+    for file in [*(ROOT / "runs").rglob("*.sh"), *ROOT.glob("*.md"), *(ROOT / "docs").iterdir()]:
+        if file.suffix not in (".sh", ".md", ".ipynb"):
+            continue
+        for statement in IMPORT_LINE.findall(file.read_text(encoding="utf-8")):
+            found += 1
+            try:
+                exec(statement, {})
+            except ImportError as error:
+                missing.append(f"{file.name}: {error}")
+    assert missing == [] and found > 20
+
+
 @pytest.mark.parametrize(
     ("command", "complaint"),
     [

@@ -1,4 +1,4 @@
-"""Packages that are not installed: one line that says what to do, in place of the traceback of an import."""
+"""What ends a command while it imports, a missing package or Ctrl-C: one line in place of a traceback."""
 
 import sys
 from pathlib import Path
@@ -19,16 +19,17 @@ def how_to_get(package: str) -> str:
     return f"{said}: pip install {package}"
 
 
-def end_command_without_package(
-    kind: type[BaseException], error: BaseException, traceback: TracebackType | None
-) -> None:
-    """Be `sys.excepthook`: end one of our commands with a line and exit code 2 where a package is missing.
+def end_command_that_imports(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
+    """Be `sys.excepthook`: end a command of ours with a line: exit code 2 where a package is missing, 130 on Ctrl-C.
 
     Everything else keeps its traceback: other errors, modules of ours that are missing, programs and shells of others.
     """
     spec = getattr(sys.modules["__main__"], "__spec__", None)  # none in a shell, which must not end
     is_command = spec is not None and spec.name.split(".")[0] in OURS
     missing = (error.name or "").split(".")[0] if isinstance(error, ModuleNotFoundError) else ""
+    if is_command and issubclass(kind, KeyboardInterrupt):
+        print("interrupted", file=sys.stderr)
+        sys.exit(130)
     if not is_command or not missing or missing in OURS:
         sys.__excepthook__(kind, error, traceback)
         return

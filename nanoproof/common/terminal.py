@@ -161,6 +161,13 @@ def _cell(value: object) -> str:
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun, as in "1,200 theorems" and "2 sorries"."""
+    if number != 1:
+        noun = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{number:,} {noun}"
+
+
 def size(num_bytes: float) -> str:
     """Format a number of bytes, as in 3.2 MB (decimal units)."""
     for unit in ("B", "kB", "MB", "GB"):

@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
+from nanoproof.common.terminal import counted
 from nanoproof.lean.lean_file import PLACEHOLDER, Gap, LeanFile, OpenPlace
 from nanoproof.lean.lexical import imported_modules, mask
 from nanoproof.lean.session import HttpLeanSession
@@ -562,9 +563,9 @@ def _verdict(
         errors.append(LeanMessage(line=line, column=column, message=shortened(message)))
     problems = []
     if errors:
-        problems.append(_count(len(errors), "error", "errors"))
+        problems.append(counted(len(errors), "error"))
     if report.sorries:
-        problems.append(_count(report.sorries, "sorry", "sorries"))
+        problems.append(counted(report.sorries, "sorry"))
     if rest.is_conditional and not report.sorries:
         problems.append(f"it holds only {rest.condition(file.path)}")
     said = "accepted"
@@ -580,7 +581,3 @@ def _verdict(
         axioms=axioms,
         rests_on=_open_sorries(rest.open_places),
     )
-
-
-def _count(number: int, singular: str, plural: str) -> str:
-    return f"{number} {singular if number == 1 else plural}"

@@ -37,12 +37,14 @@ class MonitorOptions:
 def main(argv: list[str] | None = None) -> int:
     """Serve the monitor until interrupted, or write the file of a run."""
     parser = Parser(prog="python -m nanoproof.monitor", description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("what", nargs="?", choices=("export",), help="export: write the page of a run as one file")
+    parser.add_argument("what", nargs="?", metavar="export", help="write the page of a run as one file")
     parser.add_argument("run", nargs="?", metavar="RUN", help="export: the run, as in rl/<run>")
     add_flags(parser, MonitorOptions)
     args = parser.parse_args(argv)
     options: MonitorOptions = from_args(MonitorOptions, args)
-    if args.what == "export":
+    if args.what not in (None, "export"):
+        raise UserError(f"{args.what}: a run is named by --run-dir {args.what}, or by export {args.what}")
+    if args.what is not None:
         if args.run is None:
             raise UserError("export takes a RUN, as in rl/<run>: `python -m nanoproof.runs list` names all of them")
         print(export_run(resolve_run_dir(args.run, "RUN"), options.export))

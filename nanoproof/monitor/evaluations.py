@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from nanoproof.common.files import cut_name
 from nanoproof.common.run_dir import read_lock
+from nanoproof.common.terminal import counted
 from nanoproof.data.nanolean import level_of, part_of
 from nanoproof.evaluation.compare import EXPECTED
 from nanoproof.evaluation.summary import mcnemar_exact, paired_difference, wilson
@@ -446,11 +447,6 @@ def _benchmark_names(benchmarks: Collection[_Benchmark]) -> dict[_Benchmark, str
             parts.append(counted(total, "theorem"))
         names[dataset, split, simulations, total] = ", ".join(parts)
     return names
-
-
-def counted(count: int, noun: str) -> str:
-    """Return a number with its noun, as in "1,200 theorems"."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def _time_of_row(row: schema.EvaluationRow) -> tuple[float, int, str]:

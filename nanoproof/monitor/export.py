@@ -10,7 +10,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain, permutations, zip_longest
 from pathlib import Path
 from typing import Any
@@ -18,11 +18,11 @@ from urllib.parse import quote, urlencode
 
 from werkzeug.test import Client
 
-from nanoproof.common.config import opt
+from nanoproof.common.config import opt, validated
 from nanoproof.common.errors import UserError, cannot
 from nanoproof.common.files import atomic_write_text
+from nanoproof.common.terminal import counted
 from nanoproof.monitor.app import create_app
-from nanoproof.monitor.evaluations import counted
 from nanoproof.monitor.params import MAX_PAGE_SIZE
 from nanoproof.monitor.record_schema import AttemptRow, TheoremRow
 from nanoproof.monitor.routes import MAX_EVALUATIONS_AT_ONCE, CurrentRun
@@ -39,7 +39,7 @@ MAX_COMPARED = 8
 _READ_SECONDS = 300.0
 
 
-@dataclass(frozen=True)
+@validated("export")
 class ExportOptions:
     """Export."""
 
@@ -87,7 +87,7 @@ def _write(path: Path, options: ExportOptions, evaluations: Sequence[Path] = ())
         overview["run"] = Path(os.path.commonpath(evaluations)).name
     page = standalone_page(f"{overview['title'] or overview['run']} · nanoproof", data)
     file = Path(options.out)
-    with cannot(f"write --out {file}"):
+    with cannot(f"write {file}"):
         atomic_write_text(file, page)
     return f"{file}: {len(page) / 1e6:.1f} MB, {contents(data['answers'])}"
 
@@ -104,7 +104,8 @@ def contents(answers: dict[str, Any]) -> str:
     results = sum(row["done"] for row in evaluations["items"])
     parts = []
     if answers["overview"]["stage"] != "evaluation":
-        parts.append(counted(answers["series"]["total"], "step"))
+        rounds = sum(one["over"] for one in answers["rounds"]["rounds"])
+        parts.append(counted(rounds, "round") if rounds else counted(answers["series"]["total"], "step"))
     if theorems:
         parts.append(f"{counted(theorems, 'theorem')} ({in_full['theorem']} in full)")
     if evaluations["total"]:
@@ -165,6 +166,7 @@ class _Answers:
         answers["run"] = {**self._ask("run"), "live": False}
         answers["note"] = self._ask("note")
         answers["searches"] = self._ask("searches")
+        answers["rounds"] = self._ask("rounds")
         answers["series"] = self._ask("series", max_points=options.points)
         answers["theorems"] = self._whole("theorems", MAX_THEOREM_ROWS)
         kept: list[AttemptRow] = self._whole("attempts", MAX_TREE_ROWS, tree="true")["items"]

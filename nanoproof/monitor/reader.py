@@ -18,7 +18,7 @@ from nanoproof.monitor.baselines import SolverBaselines
 from nanoproof.monitor.evaluations import EvaluationStore, evaluation_state
 from nanoproof.monitor.ranks import MAX_ACTORS, RankStore, StateAsker, Watch
 from nanoproof.monitor.records import CalibrationSums, LineFiles
-from nanoproof.monitor.rounds import is_selfplay
+from nanoproof.monitor.rounds import is_selfplay, last_heard
 from nanoproof.monitor.schema import Actors, Best, Indexing, LiveOverview, Overview, RunInfo, RunState
 from nanoproof.monitor.series import EventStore, MetricStore
 from nanoproof.monitor.tail import Tail, as_dict, as_float, as_int, file_stamp, int_or_none, read_object, without_none
@@ -191,7 +191,8 @@ class RunReader:
             return evaluation_state(self.evaluations.paths())
         times = without_none([as_float(status.get("time")) for status in self.ranks.statuses.values()])
         stopped = self._main_status().get("phase") == "stopped"  # the first rank is the last to stop
-        return identity.run_state(self.path, max(times, default=None), stopped, self.active.last, now)
+        heard = last_heard(self.path) if is_selfplay(self.path) else self.active.last
+        return identity.run_state(self.path, max(times, default=None), stopped, heard, now)
 
     def _main_status(self) -> dict[str, Any]:
         """The status of the first rank, which counts for the whole run; empty if there is none."""

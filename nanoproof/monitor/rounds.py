@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from nanoproof.monitor.record_schema import Round
-from nanoproof.monitor.tail import as_counts, as_float, as_optional_int, file_stat, read_object
+from nanoproof.monitor.tail import as_counts, as_float, as_optional_int, file_stat, newest_change, read_object
 
 SELFPLAY_FILE = "selfplay.json"
 CONJECTURES_FILE = "conjectures.json"
@@ -22,6 +22,11 @@ def finished_rounds(path: Path) -> int:
     while number < MAX_ROUNDS and file_stat(path / f"round{number}" / "metrics.json") is not None:
         number += 1
     return number
+
+
+def last_heard(path: Path) -> float | None:
+    """Return when a round of an experiment ended, or it began."""
+    return newest_change([path / SELFPLAY_FILE, *path.glob("round*/metrics.json")])
 
 
 def rounds(path: Path) -> list[Round]:

@@ -12,7 +12,7 @@ from nanoproof.evaluation.summary import wilson
 from nanoproof.monitor import schema, tail
 from nanoproof.monitor.evaluations import MAX_BENCHMARKS, EvaluationStore, benchmark_of, evaluation_state, model_path
 from nanoproof.monitor.identity import NOTE_FILE, command_of, planned_steps, read_note, run_state, stage_of, to_time
-from nanoproof.monitor.rounds import SELFPLAY_FILE, finished_rounds, is_selfplay
+from nanoproof.monitor.rounds import SELFPLAY_FILE, finished_rounds, is_selfplay, last_heard
 
 MAX_DEPTH = 4
 MAX_RUNS = 5000
@@ -98,7 +98,8 @@ class RunList:
     def _row(self, name: str, now: float) -> schema.RunRow:
         path = self.folder / name
         if is_selfplay(path):
-            return {**_selfplay_row(name, path), **read_note(path)}
+            row = _selfplay_row(name, path)
+            return {**row, **read_note(path), "state": _state(path, row["updated"], now)}
         stamps = [tail.file_stamp(path / file) for file in _PLAIN]
         evaluations: list[Path] = []
         if not any(stamps):  # a run may have evaluations of its own, and is no folder of evaluations for that
@@ -208,10 +209,9 @@ def _empty_row(name: str, stage: str) -> schema.RunRow:
 
 def _selfplay_row(name: str, path: Path) -> schema.RunRow:
     """The row of an experiment of self-play: its steps are rounds."""
-    over = finished_rounds(path)
-    files = [path / SELFPLAY_FILE, *(path / f"round{number}" / "metrics.json" for number in range(over))]
-    started, updated = tail.newest_change(files[:1]), tail.newest_change(files)
-    return {**_empty_row(name, "self-play"), "step": over, "started": started, "updated": updated}
+    began = tail.newest_change([path / SELFPLAY_FILE])
+    empty = _empty_row(name, "self-play")
+    return {**empty, "step": finished_rounds(path), "started": began, "updated": last_heard(path)}
 
 
 def _score(record: dict[str, Any]) -> schema.EvaluationScore:

@@ -14,7 +14,7 @@ from typing import Protocol, TextIO
 from nanoproof.common.errors import UserError, cannot
 from nanoproof.common.files import atomic_write_text
 from nanoproof.common.process import Closing
-from nanoproof.common.terminal import Paint, print_lines, shorten, use_color
+from nanoproof.common.terminal import Paint, counted, print_lines, shorten, use_color
 from nanoproof.lean.types import LeanCalls, Theorem
 from nanoproof.prover.attempt import Attempt
 from nanoproof.prover.cli_input import Filled, SorryFiller
@@ -231,7 +231,7 @@ def describe_effort(attempt: Attempt) -> str:
         sampled = f"{attempt.simulations} sampled, {attempt.counts['tokens']} tokens"
         return f"whole proofs: {sampled}, {attempt.seconds.get('search', 0.0):.1f} s of sampling"
     return (
-        f"{_count(attempt.simulations, 'simulation')}, {attempt.counts.get('tactic_samples', 0)} tactic samples, "
+        f"{counted(attempt.simulations, 'simulation')}, {attempt.counts.get('tactic_samples', 0)} tactic samples, "
         f"{attempt.counts.get('tactics_run', 0)} tactics run, {attempt.seconds.get('search', 0.0):.1f} s of search"
     )
 
@@ -244,7 +244,7 @@ def write(path: str, text: str, option: str) -> None:
 
 def _outcome(attempt: Attempt) -> str:
     if attempt.outcome in ("proven", "disproven"):
-        return f"{attempt.outcome} in {_count(attempt.num_tactics, 'tactic')}"
+        return f"{attempt.outcome} in {counted(attempt.num_tactics, 'tactic')}"
     text = f"not proven: {' '.join(attempt.message.split())}"
     if attempt.stop_reason == "stopped":
         text += " (stopped)"
@@ -255,22 +255,16 @@ def _line(done: Filled) -> str:
     if done.attempt is None:
         return f"{done.outcome}: {done.message}"
     seconds = done.attempt.seconds.get("search", 0.0)
-    effort = f"({_count(done.attempt.simulations, 'simulation')}, {seconds:.1f} s)"
+    effort = f"({counted(done.attempt.simulations, 'simulation')}, {seconds:.1f} s)"
     if done.outcome == "not proved":
         return f"not proved: {done.message} {effort}"
-    size = f"in {_count(done.attempt.num_tactics, 'tactic')} {effort}"
+    size = f"in {counted(done.attempt.num_tactics, 'tactic')} {effort}"
     if done.outcome == "conditional":
         return f"proved, {done.rest.condition()}, {size}"
     if not done.rest.axioms:
         return f"proved {size}"
     axioms = "axioms" if len(done.rest.axioms) > 1 else "axiom"
     return f"proved {size}, by the {axioms} {', '.join(done.rest.axioms)} of the file"
-
-
-def _count(number: int, noun: str) -> str:
-    if number != 1:
-        noun += "s"
-    return f"{number} {noun}"
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""`python -m nanoproof.repos`: trace one's own Lean repositories, keep them, and prove their `sorry`s."""
+"""Trace one's own Lean repositories, keep them, and prove their `sorry`s: `python -m nanoproof.repos prove DIR`."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from nanoproof.repos import manage, prove, sorrydb, trace
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; returns the exit code."""
-    parser = Parser(prog="python -m nanoproof.repos", description=(__doc__ or "").split(": ", 1)[1])
+    parser = Parser(prog="python -m nanoproof.repos", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     trace.add_parser(commands)
     manage.add_parser(commands)

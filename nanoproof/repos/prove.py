@@ -24,7 +24,7 @@ from nanoproof.common.errors import UserError, cannot
 from nanoproof.common.files import atomic_write_json, atomic_write_text
 from nanoproof.common.process import interrupts
 from nanoproof.common.run_dir import RunLock, home
-from nanoproof.common.terminal import print_lines, printable
+from nanoproof.common.terminal import counted, print_lines, printable
 from nanoproof.lean.certificates import require_checker, verdict_line
 from nanoproof.lean.lean_file import OpenPlace
 from nanoproof.lean.solvers import AUTO
@@ -83,7 +83,7 @@ class ProveProjectOptions(SorryOptions):
 def add_parser(commands: "argparse._SubParsersAction[Any]") -> None:
     """Add the command `prove`."""
     parser = commands.add_parser(
-        "prove", help="prove the sorries of a project", description=(__doc__ or "").split("\n")[0]
+        "prove", help="Prove the sorries of a project.", description=(__doc__ or "").split("\n")[0]
     )
     parser.add_argument(
         "project", metavar="NAME_OR_DIR", help="a repository of the store, a folder with Lean files, or one file"
@@ -168,7 +168,8 @@ def prove_project(
     if options.checker is not None:
         require_checker(options.checker)
     total = sum(project.file(path).sorries for path in paths)
-    print_lines([f"{project.root}: {len(project.files)} files, {total} sorries in {len(paths)} of them"])
+    files, sorries = counted(len(project.files), "file"), counted(total, "sorry")
+    print_lines([f"{project.root}: {files}, {sorries} in {len(paths)} of them"])
     folder = home() / "repos" / (project.name if repository is None else repository.name)
     if options.report is not None:
         folder = Path(options.report)
@@ -212,7 +213,7 @@ def prove_project(
         if repository is not None:
             try:
                 recorded = record_in_store(repository, prover)
-                written.append(f"store: {_count(len(recorded), 'proof', 'proofs')} recorded")
+                written.append(f"store: {counted(len(recorded), 'proof')} recorded")
             except UserError as error:
                 failure = failure or error
                 written.append(f"store: nothing is recorded: {error}")
@@ -342,7 +343,7 @@ def _ways_out(
     def commit() -> list[str]:
         assert base is not None
         proved = _counts(prover)[0]["proved"]
-        message = f"Prove {_count(proved, 'sorry', 'sorries')}\n"
+        message = f"Prove {counted(proved, 'sorry')}\n"
         try:
             return write_branch(project.root, base, data, changed, message)
         except UserError as error:
@@ -400,7 +401,7 @@ def _summary(prover: ProjectProver, written: Sequence[str], folder: Path) -> lis
         if counts[outcome]:
             parts.append(f"{counts[outcome]} {outcome}")
     if prover.left_alone:
-        parts.append(f"{_count(len(prover.left_alone), 'file', 'files')} not worked on")
+        parts.append(f"{counted(len(prover.left_alone), 'file')} not worked on")
     lines = [", ".join(parts)]
     for task in prover.tasks:
         if task.outcome == "conditional":
@@ -408,7 +409,7 @@ def _summary(prover: ProjectProver, written: Sequence[str], folder: Path) -> lis
     lines += [f"{path} is left alone: {reason}" for path, reason in prover.left_alone.items()]
     lines += [f"the proofs of {path} are withdrawn: the project is worse with them" for path in prover.withdrawn]
     if prover.checks:
-        lines.append(f"checked with the proofs: {_count(len(prover.checks), 'file', 'files')}, none worse than before")
+        lines.append(f"checked with the proofs: {counted(len(prover.checks), 'file')}, none worse than before")
     return [*lines, *written, f"report: {folder / 'report.html'}"]
 
 
@@ -426,17 +427,13 @@ def judged_lines(judged: dict[str, Any]) -> list[str]:
     """Say what `judge_project` returned."""
     lines = list(map(str.strip, verdict_line(judged).splitlines()))
     if judged["not_judged"]:
-        lines.append(f"not judged, as no certificate holds them: {_count(judged['not_judged'], 'proof', 'proofs')}")
+        lines.append(f"not judged, as no certificate holds them: {counted(judged['not_judged'], 'proof')}")
     return lines
 
 
 def shown(line: str) -> str:
     """Return a line for a terminal: names of files may hold line feeds and escapes that look like another outcome."""
     return printable(line.replace("\n", "\\n"))
-
-
-def _count(number: int, singular: str, plural: str) -> str:
-    return f"{number} {singular if number == 1 else plural}"
 
 
 def _report(
@@ -523,7 +520,7 @@ table {{ border-collapse: collapse; width: 100%; }}
 td, th {{ text-align: left; vertical-align: top; padding: .35rem .7rem .35rem 0; border-top: 1px solid #8885; }}
 pre {{ margin: .2rem 0; white-space: pre-wrap; overflow-wrap: anywhere; }}
 code, pre {{ font: 13px/1.45 ui-monospace, "DejaVu Sans Mono", monospace; }}
-.proved {{ color: #18803f; font-weight: 600; }} .muted {{ opacity: .7; }}
+.proved {{ color: light-dark(#18803f, #63d18c); font-weight: 600; }} .muted {{ color: light-dark(#5b6470, #9ba6b3); }}
 </style></head><body>
 <h1>{title}</h1><p>{facts}</p>
 {sections}
@@ -540,7 +537,7 @@ def report_page(data: dict[str, Any]) -> str:
     if counts.get("conditional"):
         facts += f", {counts['conditional']} more if others hold that are open"
     if data["left_alone"]:
-        facts += f", {_count(len(data['left_alone']), 'file', 'files')} not worked on"
+        facts += f", {counted(len(data['left_alone']), 'file')} not worked on"
     facts += f", in {data['seconds']:g} s with Lean {data['lean']}"
     lines = [data["error"]] if data["error"] else []
     lines += [f"{path} is left alone: {reason}" for path, reason in data["left_alone"].items()]
@@ -564,7 +561,8 @@ def _gap_row(gap: dict[str, Any]) -> str:
         seconds += record.get("seconds") or 0.0
     effort = ""
     if gap["tries"]:
-        effort = f"{_count(len(gap['tries']), 'try', 'tries')}, {simulations} simulations, {seconds:.1f} s"
+        tries = counted(len(gap["tries"]), "try")
+        effort = f"{tries}, {counted(simulations, 'simulation')}, {seconds:.1f} s"
     if gap["tree"]:
         effort += f' · <a href="{gap["tree"]}">tree of the last search</a>'
     if gap["proof"]:

@@ -19,6 +19,7 @@ from typing import Any
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write_text
 from nanoproof.common.option_groups import LeanOptions
+from nanoproof.common.terminal import counted
 from nanoproof.lean.client import FleetServer, LeanFleet, runs_nanolean
 from nanoproof.lean.jobs import Jobs
 from nanoproof.lean.lean_file import Gap, LeanFile, OpenPlace
@@ -508,7 +509,7 @@ class ProjectProver:
             outcome = "refused"
         elif attempt.stop_reason == "stopped":  # its budget was not spent: the next run tries it again
             outcome = "stopped"
-        task.effort = f"{rung.name}, {attempt.simulations} simulations, {seconds:.1f} s"
+        task.effort = f"{rung.name}, {counted(attempt.simulations, 'simulation')}, {seconds:.1f} s"
         record: dict[str, Any] = {**self._record(task), "method": rung.method, "budget": rung.budget}
         record |= {"outcome": outcome, "simulations": attempt.simulations, "seconds": round(seconds, 3)}
         if attempt.proof:

@@ -64,7 +64,7 @@ class SorryDBOptions(SorryOptions):
 def add_parser(commands: "argparse._SubParsersAction[Any]") -> None:
     """Add the command `sorrydb`."""
     parser = commands.add_parser(
-        "sorrydb", help="prove a list of sorries in SorryDB's format", description=(__doc__ or "").splitlines()[0]
+        "sorrydb", help="Prove a list of sorries in SorryDB's format.", description=(__doc__ or "").splitlines()[0]
     )
     parser.add_argument("file", metavar="FILE.json", help='SorryDB\'s list: {"sorries": [...]}')
     add_proving_flags(parser, SorryDBOptions, skip=("keep_tree", "disprove_fraction", *NOT_FLAGS))

@@ -1,9 +1,9 @@
 """Self-play of a model that writes whole proofs: it states conjectures, proves what it can, and learns from that.
+`report DIR` prints what each round came to.
 
 python -m nanoproof.selfplay --model-path sft/<run> --dataset-config F.json --exp-dir D --rounds 12
 python -m nanoproof.selfplay --model-path hf:FOLDER --dataset-config F.json --exp-dir D --lora 16 --lean-servers H:8000
 python -m nanoproof.selfplay --final --merge D:12 --base sft/<run> --dataset-config F.json --exp-dir E
-python -m nanoproof.selfplay report D
 
 The same command goes on with an experiment that was cut off. Exit code 1 if a round finds nothing to learn from.
 With --cluster ADDRESS the hosts of a Ray cluster verify the proofs, and with --policy-replicas N replicas of the model
@@ -22,7 +22,7 @@ from nanoproof.actors.tasks import Interrupted
 from nanoproof.common.config import Parser, add_flags, from_args
 from nanoproof.common.errors import UserError, run_main
 from nanoproof.common.files import read_object
-from nanoproof.common.run_dir import setup_logging
+from nanoproof.common.run_dir import resolve_run_dir, setup_logging
 from nanoproof.rl.options import ClusterOptions, SpreadOptions
 from nanoproof.selfplay.files import SETTINGS_FILE, finished_rounds, load_problems, report
 from nanoproof.selfplay.selfplay_options import RoundEndpointOptions, SelfPlayOptions
@@ -65,6 +65,8 @@ def show_report(argv: list[str]) -> int:
     parser.add_argument("--dataset-config", metavar="FILE", help="Its statements (default: those that it began with).")
     args = parser.parse_args(argv)
     path = Path(args.exp_dir).expanduser()
+    if not path.is_dir():
+        path = resolve_run_dir(args.exp_dir, "DIR")
     config = args.dataset_config or (read_object(path / SETTINGS_FILE) or {}).get("dataset_config")
     if config is None:
         raise UserError(f"{path}: no {SETTINGS_FILE} there that names the statements; give --dataset-config")
@@ -81,7 +83,7 @@ def main(argv: list[str] | None = None) -> int:
         argv = sys.argv[1:]
     if argv[:1] == ["report"]:
         return show_report(argv[1:])
-    parser = Parser(prog="python -m nanoproof.selfplay", description=(__doc__ or "").splitlines()[0])
+    parser = Parser(prog="python -m nanoproof.selfplay", description=(__doc__ or "").split("\n\n")[0])
     add_flags(parser, SelfPlayOptions)
     add_flags(parser, SpreadOptions)
     add_flags(parser, RoundEndpointOptions)

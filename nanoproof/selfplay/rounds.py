@@ -18,13 +18,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from filelock import FileLock, Timeout
 
 from nanoproof.common.config import Parser, add_flags, from_args
 from nanoproof.common.distributed import DistInfo, choose_device, cleanup, init_distributed
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import JsonlWriter, atomic_write_json, atomic_write_text, read_jsonl, read_object
-from nanoproof.common.run_dir import home, is_foreign, resolve_model_path
+from nanoproof.common.run_dir import FINISHED, RunLock, home, is_foreign, resolve_model_path
 from nanoproof.data.weighted_rows import Row, read_packed_json, read_rows, write_packed_json, write_rows
 from nanoproof.evaluation.command import EvalCommand, opened, repeatable
 from nanoproof.evaluation.plan import EvalOptions, Target, add_eval_flags, parse_eval_args, plan
@@ -113,12 +112,13 @@ class Experiment:
     def locked(self) -> Iterator[None]:
         """Lock the directory against other processes, and check that it is of these options."""
         self.path.mkdir(parents=True, exist_ok=True)
+        lock = RunLock(self.path)
         try:
-            with FileLock(self.path / ".lock", timeout=0):
-                self._check_settings()
-                yield
-        except Timeout as error:
-            raise UserError(f"--exp-dir {self.path}: another process works on it") from error
+            self._check_settings()
+            (self.path / FINISHED).unlink(missing_ok=True)  # with more rounds it goes on
+            yield
+        finally:
+            lock.release()
 
     def _check_settings(self) -> None:
         file = self.path / SETTINGS_FILE
@@ -168,6 +168,7 @@ class Experiment:
                 return 130
             spec = trained
         log.info("all %d rounds are over; model: %s", self.options.rounds, spec)
+        (self.path / FINISHED).touch()
         return 0
 
     def _prompts(self, spec: str) -> Prompts:
@@ -471,6 +472,7 @@ class Experiment:
         if trained is None:
             return 130
         log.info("trained: %s", trained)
+        (self.path / FINISHED).touch()
         return 0
 
 

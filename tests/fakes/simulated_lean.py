@@ -44,7 +44,7 @@ def invent_theorem(number: int, seed: int = 0) -> Invented:
     k = str(2 + number // len(_STATEMENTS))
     dataset = _DATASETS[min(2, int(rng.expovariate(1.2)))]
     text = statement.replace("{k}", k)
-    label = f"{name}_{number:05d}"
+    label = f"{name}_{number:05d}" + "_of_a_name_without_end" * (8 if number % 5 == 4 else 0)
     theorem = Theorem(f"theorem {label} {text} := by\n  sorry\n", dataset, label)
     hardness = rng.betavariate(1.3, 1.1)
     lines = tuple(line.replace("{k}", k) for line in context)

@@ -100,6 +100,10 @@ def test_what_is_no_run_and_what_cannot_be_written_are_errors_of_one_line(tmp_pa
         main(["export", str(tmp_path), "--out", str(tmp_path / "x.html")])
     with pytest.raises(UserError, match="export takes a RUN"):
         main(["export"])
+    with pytest.raises(UserError, match="rl/x: a run is named by --run-dir rl/x, or by export rl/x"):
+        main(["rl/x"])
+    with pytest.raises(UserError, match="--trees must be >= 0, got -1"):
+        main(["export", str(tmp_path), "--trees", "-1"])
     (tmp_path / "metrics.jsonl").write_text(lines({"step": 1, "loss": 1.0}))
-    with pytest.raises(UserError, match=r"cannot write --out .*: Is a directory"):
+    with pytest.raises(UserError, match=r"cannot write .*: Is a directory"):
         main(["export", str(tmp_path), "--out", str(tmp_path)])

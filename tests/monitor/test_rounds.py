@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+from nanoproof.monitor.export import ExportOptions, export_run
 from tests.monitor.conftest import Asker
 
 Look = Callable[..., Asker]
@@ -29,6 +30,8 @@ def test_an_experiment_of_self_play_has_its_rounds(look: Look, tmp_path: Path) -
         (2, False, None),
     ]
     assert found[1]["tally"] == {"pairs": 7, "proposed": 21, "kept": 4} and found[1]["proofs"] == 4
+    said = export_run(path, ExportOptions(out=str(tmp_path / "run.html")))
+    assert said.endswith(", 2 rounds")
     asker = look(tmp_path)
     asker.current.show_runs(tmp_path, every_seconds=0)
     rows = {one["name"]: (one["stage"], one["step"]) for one in asker.get("/api/runs")["items"]}

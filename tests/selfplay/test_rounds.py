@@ -10,12 +10,14 @@ from typing import Any
 
 import pytest
 
+from nanoproof import runs
 from nanoproof.common.config import Parser, add_flags, from_args
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_json
 from nanoproof.data.weighted_rows import read_packed_json
 from nanoproof.model.checkpoint import save_checkpoint
 from nanoproof.model.gpt import with_reserved_markers
+from nanoproof.monitor.runs import RunList
 from nanoproof.selfplay import __main__ as selfplay
 from nanoproof.selfplay import rounds as playing
 from nanoproof.selfplay.files import RoundFiles, problem_from_json, problem_to_json, renamed, without_verdict
@@ -207,8 +209,11 @@ def _fates(experiment: Path, number: int) -> list[tuple[Any, ...]]:
     return [tuple(map(str, map(each.get, names))) for each in records(experiment, number)]
 
 
-def test_a_report_counts_proofs_by_label_and_kind(played: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert selfplay.main(["report", str(played)]) == 0
+def test_a_report_counts_proofs_by_label_and_kind(
+    played: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NANOPROOF_HOME", str(played.parent))
+    assert selfplay.main(["report", played.name]) == 0  # as the list of runs names it
     printed = capsys.readouterr().out
     complete = [each for each in records(played, 1) if each["complete"]]
     conjectured = sum("conjecture 1" in each["label"] for each in complete)
@@ -288,6 +293,24 @@ def test_texts_are_as_long_as_the_network_writes(
     theorems = tmp_path / "t.jsonl"
     asked = experiment._evaluation_options(RoundFiles(tmp_path / "e", 0), theorems, network)
     assert asked["proof_max_new_tokens"] == tokens
+
+
+def test_an_experiment_that_is_played_is_in_use_and_says_how_it_fares(given: tuple[Path, Path], tmp_path: Path) -> None:
+    def fares() -> str:
+        return RunList(tmp_path).runs()["items"][0]["state"]["name"]
+
+    path = tmp_path / "e"
+    experiment = playing.Experiment(playing.SelfPlayOptions(str(given[0]), str(given[1]), str(path)), lambda words: 0)
+    with experiment.locked():
+        assert fares() == "running"
+        for meddle in (lambda: experiment.locked().__enter__(), lambda: runs.remove(path)):
+            with pytest.raises(UserError, match="is in use by process"):
+                meddle()
+        (path / "finished").touch()
+    assert fares() == "finished"
+    with experiment.locked():  # with more rounds
+        pass
+    assert fares() == "stopped"
 
 
 def test_a_conjecture_keeps_its_seed_as_json() -> None:

@@ -153,6 +153,13 @@ describe("what learning looks like", () => {
       await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
     }));
 
+  it("an address of a run that there is not says so", () =>
+    withPage(at("rl/nothing"), async ({ page, complaints }) => {
+      await page.locator(".link-state", { hasText: "the monitor knows no such run" }).waitFor();
+      await page.goto("about:blank");
+      expect(complaints.splice(0).every((one) => one.includes("404"))).toBe(true);
+    }));
+
   it("an address that does not say of what asks which, and the server nothing", () =>
     withPage(`${own.address}/#/theorem`, async ({ page }) => {
       await page.getByText("Which theorem?").waitFor();

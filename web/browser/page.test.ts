@@ -50,6 +50,19 @@ describe("a run that is over", () => {
       await page.getByRole("application", { name: /search tree with \d+ nodes/i }).press("ArrowRight");
     }));
 
+  it("is left for a theorem and found again where it was scrolled to; a page beyond the last one is the last one", () =>
+    withPage(`${recorded.address}/#/theorems?page=99`, async ({ page }) => {
+      await page.waitForURL(/page=2$/);
+      await page.getByRole("button", { name: "First page" }).click();
+      await page.locator("tbody tr").nth(49).waitFor();
+      await page.evaluate(() => window.scrollTo(0, 700));
+      await page.waitForFunction(() => history.state?.scrolled === 700);
+      await page.locator("tbody tr a").nth(20).click();
+      await page.waitForURL(/#\/theorem\?/);
+      await page.goBack();
+      await page.waitForFunction(() => window.scrollY === 700);
+    }));
+
   it("has search trees for the keyboard: moving, folding, finding", () =>
     withPage(`${recorded.address}/#/tree?outcome=proven`, async ({ page }) => {
       await page.locator("tbody tr a").first().click();
@@ -182,6 +195,19 @@ describe("a run that goes on", () => {
       await page.locator(".actor").first().waitFor();
       const before = await page.locator(".actors").first().innerText();
       await page.waitForFunction((old) => (document.querySelector(".actors") as HTMLElement).innerText !== old, before);
+    }));
+
+  it("leaves rows of a table that is read in their places while more comes", () =>
+    withPage(`${live.address}/#/theorems`, async ({ page }) => {
+      await page.locator("tbody tr").nth(30).waitFor();
+      const attempts = (): Promise<number> => page.evaluate(async () => (await (await fetch("api/overview")).json()).attempts as number);
+      const first = (): Promise<string> => page.locator("tbody tr a").first().innerText();
+      await page.evaluate(() => window.scrollTo(0, 900));
+      const [begun, row] = [await attempts(), await first()];
+      while ((await attempts()) < begun + 4) await page.waitForTimeout(300);
+      expect([await first(), await page.evaluate(() => window.scrollY)]).toEqual([row, 900]);
+      await page.evaluate(() => window.scrollTo(0, 0));
+      await page.waitForFunction((old) => document.querySelector("tbody tr a")!.textContent !== old, row);
     }));
 
   it("leaves a chart zoomed while more comes", () =>

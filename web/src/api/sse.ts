@@ -43,7 +43,7 @@ export class EventParser {
 export type Link =
   | { state: "connecting" }
   | { state: "open" }
-  | { state: "waiting"; seconds: number }
+  | { state: "waiting"; seconds: number; missing?: boolean }
   | { state: "refused"; status: number };
 
 const SILENCE_MS = 20_000;
@@ -75,20 +75,20 @@ export function listen(url: string, onEvent: (event: ServerEvent) => void, onLin
     hush();
     const control = new AbortController();
     current = control;
-    void hear(control).then((refused) => {
+    void hear(control).then((status) => {
       if (current !== control) return;
       current = null;
-      if (!refused) again();
+      if (!REFUSED.includes(status)) again(status === 404);
     });
   };
-  const again = (): void => {
+  const again = (missing: boolean): void => {
     failures += 1;
-    onLink({ state: "waiting", seconds: pause(failures) });
+    onLink({ state: "waiting", seconds: pause(failures), missing });
     timer = window.setTimeout(connect, 1000 * pause(failures));
   };
-  /** Until the connection ends; whether the monitor refused it. */
-  const hear = async (control: AbortController): Promise<boolean> => {
-    let silence = 0;
+  /** Until the connection ends; the monitor's answer, 0 where it gave none. */
+  const hear = async (control: AbortController): Promise<number> => {
+    let silence = 0, status = 0;
     const awake = (): void => {
       window.clearTimeout(silence);
       silence = window.setTimeout(() => control.abort(), SILENCE_MS);
@@ -98,11 +98,12 @@ export function listen(url: string, onEvent: (event: ServerEvent) => void, onLin
       const headers: Record<string, string> = { Accept: "text/event-stream" };
       if (last) headers["Last-Event-ID"] = last;
       const answer = await fetch(url, { headers, signal: control.signal, cache: "no-store" });
-      if (REFUSED.includes(answer.status)) {
-        onLink({ state: "refused", status: answer.status });
-        return true;
+      status = answer.status;
+      if (REFUSED.includes(status)) {
+        onLink({ state: "refused", status });
+        return status;
       }
-      if (!answer.ok || !answer.body) throw new Error(String(answer.status));
+      if (!answer.ok || !answer.body) throw new Error(String(status));
       const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
       const parser = new EventParser();
       onLink({ state: "open" });
@@ -121,7 +122,7 @@ export function listen(url: string, onEvent: (event: ServerEvent) => void, onLin
     } finally {
       window.clearTimeout(silence);
     }
-    return false;
+    return status;
   };
   const wake = (): void => {
     if (document.hidden) hush();

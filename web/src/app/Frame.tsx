@@ -30,12 +30,33 @@ export function Frame() {
     document.title = [page.title, run, "nanoproof"].filter(Boolean).join(" · ");
   }, [page, run]);
   useEffect(() => {
+    const was = Number(history.state?.scrolled) || 0; // only where one comes back
     if (first.current) first.current = false;
     else {
       window.scrollTo(0, 0);
       main.current?.focus({ preventScroll: true }); // a screen reader continues in the new page
     }
+    const grown = new ResizeObserver(() => {
+      if (document.documentElement.scrollHeight - innerHeight < was) return; // what it shows is on its way
+      window.scrollTo(0, was);
+      grown.disconnect();
+    });
+    if (was > 0 && main.current) grown.observe(main.current);
+    const late = window.setTimeout(() => grown.disconnect(), 3000);
+    return () => {
+      grown.disconnect();
+      window.clearTimeout(late);
+    };
   }, [page]);
+  useEffect(() => {
+    let timer = 0;
+    const note = (): void => {
+      window.clearTimeout(timer);
+      timer = window.setTimeout(() => history.replaceState({ scrolled: window.scrollY }, ""), 150);
+    };
+    window.addEventListener("scroll", note, { passive: true });
+    return () => window.removeEventListener("scroll", note);
+  }, []);
   return (
     <>
       <a className="skip" href="#main" onClick={(event) => { event.preventDefault(); main.current?.focus(); }}>Skip to the page</a>
@@ -59,11 +80,12 @@ export function Frame() {
 function useShows(): (page: PageEntry) => boolean {
   const stage = useLive((live) => live.overview?.stage ?? "");
   const plays = useLive((live) => live.overview?.rounds ?? false);
-  const proves = !["pretrain", "midtrain", "sft", "evaluation", "selfplay", "self-play"].includes(stage);
+  const proves = !["pretrain", "midtrain", "sft", "evaluation", "selfplay"].includes(stage);
   return (page) => {
     if (fileRun() && !FILE_PAGES.includes(page.path)) return false;
     if (stage === "evaluation") return page.path === "" || page.path === "evaluations";
-    return (proves || !page.proofs) && (plays || !page.rounds);
+    if (plays) return page.path === "rounds" || page.path === "run"; // its rounds are runs of their own
+    return (proves || !page.proofs) && !page.rounds;
   };
 }
 
@@ -153,7 +175,10 @@ function LinkState({ link, state }: { link: Link; state: RunState | null }) {
 
 /** The dot's look and the words for the state of the connection. */
 export function describeLink(link: Link, state: RunState | null): [dot: string, text: string] {
-  if (link.state === "waiting") return ["wait", state ? "reconnecting, last state shown" : "waiting for the monitor"];
+  if (link.state === "waiting") {
+    const without = link.missing ? "the monitor knows no such run" : "waiting for the monitor";
+    return ["wait", state && !link.missing ? "reconnecting, last state shown" : without];
+  }
   if (link.state === "refused") return ["wait", "the monitor asks for its token"];
   if (link.state === "connecting" || !state) return ["", "connecting"];
   return state.name === "running" ? ["live", "live"] : [stateTone(state) === "bad" ? "bad" : "over", stateWord(state).toLowerCase()];

@@ -1,6 +1,6 @@
 // Addresses after the hash: `#/theorems?q=add&page=2`. They can be kept, sent and gone back to, and need no server.
 
-import { useSyncExternalStore } from "react";
+import { useEffect, useSyncExternalStore } from "react";
 import type { Params } from "../api/client";
 
 export interface Route {
@@ -68,4 +68,12 @@ function changeQuery(changes: Params, replace = false): void {
   const { page, parts, query } = current();
   const params = { ...Object.fromEntries(query), ...changes };
   go(href([page, ...parts].map(encodeURIComponent).join("/"), params), replace);
+}
+
+/** Where the address names a page of a list beyond its last one: show that. */
+export function useLastPage(list: { items: unknown[]; total: number; size: number } | null | undefined): void {
+  const last = list && list.items.length === 0 ? Math.ceil(list.total / list.size) : 0;
+  useEffect(() => {
+    if (last) changeQuery({ page: last }, true);
+  }, [last]);
 }

@@ -31,4 +31,4 @@ export function fileRun(): RunFile | null {
 }
 
 /** The pages that a file of a run has something for. */
-export const FILE_PAGES = ["", "run", "theorems", "theorem", "tree", "evaluations", "evaluation", "compare"];
+export const FILE_PAGES = ["", "run", "rounds", "theorems", "theorem", "tree", "evaluations", "evaluation", "compare"];

@@ -138,6 +138,9 @@ function Swatch({ index }: { index: number }) {
 
 const TIME_STEPS = [0.01, 0.1, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 180, 300, 600, 900, 1800, 3600, 7200, 14400, 28800, 86400, 172800, 432000, 864000];
 
+/** Not 2.5: figures are rounded, and between 10 and 15 seconds would be 13. */
+const LEVEL_STEPS = Array.from({ length: 24 }, (_, power) => [1, 2, 5].map((digit) => Number(`${digit}e${power - 9}`))).flat();
+
 /** Steps are whole numbers; times are shown as times of day. */
 function xText(value: number, time: boolean, tick?: (value: number) => string): string {
   if (time) return timeOfDay(value);
@@ -170,7 +173,8 @@ function options(width: number, height: number, { time, elapsed, log, shape }: {
     const place = places[index];
     const drawn: uPlot.Series = {
       label: line.name, stroke: color, width: 1.75, dash: DASHES[index % DASHES.length] ?? [], spanGaps: true,
-      points: { show: shape === "points" ? true : undefined as never, size: 5, fill: color },
+      // One value alone has no line.
+      points: { show: (plot, index) => shape === "points" || Array.from(plot.data[index] ?? []).filter((value) => value !== null && value !== undefined).length === 1, size: 5, fill: color },
     };
     if (shape === "steps" && uPlot.paths.stepped) drawn.paths = uPlot.paths.stepped({ align: 1 });
     if (shape === "points") drawn.width = 1.25;
@@ -184,12 +188,12 @@ function options(width: number, height: number, { time, elapsed, log, shape }: {
   return {
     width, height, series, bands,
     legend: { show: false },
-    padding: [8, 18, 0, 0],
+    padding: [8, time || elapsed ? 30 : 22, 0, 0], // half of the widest text at the end of the x axis
     // A single value of x would have a range up to 100, which is 2 ** 100 simulations.
     scales: { x: { time, range: (_, low, high) => (low !== null && low === high ? [low - 0.5, low + 0.5] : [low, high]) }, y: log ? { distr: 3, range: (_, low, high) => [(low ?? 0.1) / 1.15, (high ?? 1) * 1.15] } : { range: (_, low, high) => padded(low, high, latest.current.range) } },
     axes: [
       { ...axis, grid: { show: false }, space: 64, size: 26, ...(time || elapsed ? { incrs: TIME_STEPS } : {}), values: (_, ticks) => ticks.map((tick) => xText(tick, time, latest.current.tick)) },
-      { ...axis, size: (_, texts) => axisWidth(texts), space: 34, values: (_, ticks) => ticks.map((tick) => (tick === null ? "" : (latest.current.level ?? roundLevel)(tick))) },
+      { ...axis, size: (_, texts) => axisWidth(texts), space: 34, incrs: LEVEL_STEPS, values: (_, ticks) => ticks.map((tick) => (tick === null ? "" : (latest.current.level ?? roundLevel)(tick))) },
     ],
     cursor: { y: false, points: { size: 7 }, drag: { x: true, y: false, setScale: !latest.current.onRange } },
     hooks: {

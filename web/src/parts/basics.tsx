@@ -87,7 +87,7 @@ export function Search({ label, value, onChange, width = "22ch" }: { label: stri
     return () => window.clearTimeout(timer);
   }, [text]);
   return (
-    <input className="field" type="search" aria-label={label} placeholder={label} value={text} style={{ width }}
+    <input className="field" type="search" maxLength={1000} aria-label={label} placeholder={label} value={text} style={{ width }}
       onChange={(event) => setText(event.target.value)} />
   );
 }

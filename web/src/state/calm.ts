@@ -1,23 +1,33 @@
 // Keeps what is read from moving away under the reader.
 
-import { useRef, useState, type FocusEvent } from "react";
+import { useEffect, useRef, useState, type FocusEvent, type RefObject } from "react";
 import { useLive } from "./store";
 
 interface Handlers {
+  ref: RefObject<HTMLDivElement | null>;
   onPointerEnter: () => void;
   onPointerLeave: () => void;
   onFocus: (event: FocusEvent) => void;
   onBlur: (event: FocusEvent) => void;
 }
 
-/** A version that stands still while the pointer is over the element that gets these handlers, or the focus is in a row
- * of a table in it: no row slips away. */
+/** A version that stands still while the pointer is over the element that gets these handlers, the focus is in a row of
+ * a table in it, or its beginning is above what is in sight: no row slips away, and the browser, which keeps the row that it
+ * shows in its place, does not scroll after one that is now the first. */
 export function useStill(version: number): [number, Handlers] {
   const [over, setOver] = useState(false);
   const [inside, setInside] = useState(false);
+  const [above, setAbove] = useState(false);
+  const ref = useRef<HTMLDivElement>(null);
   const held = useRef(version);
-  if (!over && !inside) held.current = version;
+  if (!over && !inside && !above) held.current = version;
+  useEffect(() => {
+    const look = (): void => setAbove((ref.current?.getBoundingClientRect().top ?? 0) < 0);
+    window.addEventListener("scroll", look, { passive: true });
+    return () => window.removeEventListener("scroll", look);
+  }, []);
   return [held.current, {
+    ref,
     onPointerEnter: () => setOver(true),
     onPointerLeave: () => setOver(false),
     onFocus: (event) => setInside(isInRow(event.target)),

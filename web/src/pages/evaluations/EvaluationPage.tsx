@@ -2,7 +2,7 @@
 
 import { useEffect, useMemo, useRef } from "react";
 import type { EvaluatedTheorem, Evaluation, EvaluationResult } from "../../api/types";
-import { href, useQuery, useRoute } from "../../app/router";
+import { href, useLastPage, useQuery, useRoute } from "../../app/router";
 import { compact, count, dateTime, duration, integer, percent, rate } from "../../lib/format";
 import { apiUrl, chosenRun } from "../../api/client";
 import { fileRun } from "../../file/data";
@@ -55,6 +55,7 @@ function OneEvaluation({ name, isAll }: { name: string; isAll: boolean }) {
   const outcome = query.get("outcome") ?? "";
   const q = query.get("q") ?? "";
   const answer = useResource<Evaluation>(`evaluations/${encodeURIComponent(name)}`, { outcome, q, page, size: SIZE }, { every: (data) => (data.evaluation.over ? 0 : PAUSE) });
+  useLastPage(answer.data?.results);
   const row = answer.data?.evaluation;
   return (
     <>

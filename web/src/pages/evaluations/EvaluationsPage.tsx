@@ -2,7 +2,7 @@
 
 import { useMemo, useState } from "react";
 import type { Benchmark, EvaluationRow, Evaluations } from "../../api/types";
-import { go, href, useQuery } from "../../app/router";
+import { go, href, useLastPage, useQuery } from "../../app/router";
 import { count, dateTime, duration, integer, percent, rate } from "../../lib/format";
 import { Card, Select, Title } from "../../parts/basics";
 import { Chart } from "../../parts/Chart";
@@ -26,6 +26,7 @@ export function EvaluationsPage() {
   const page = Math.max(1, Number(query.get("page")) || 1);
   const dataset = query.get("dataset") ?? "";
   const answer = useResource<Evaluations>("evaluations", { dataset, page, size: SIZE }, { version: came, every: 15_000 });
+  useLastPage(answer.data);
   const benchmarks = useLive((live) => live.overview?.benchmarks);
   const [known, setKnown] = useState<Record<string, EvaluationRow>>({});
   const rows = Object.values(known);

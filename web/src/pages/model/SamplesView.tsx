@@ -1,7 +1,7 @@
 // States with the tactics that were sampled there, and the model's value.
 
 import type { Page, Sample, SampledTactic } from "../../api/types";
-import { useQuery } from "../../app/router";
+import { useLastPage, useQuery } from "../../app/router";
 import { atStep, ago, count, integer, percent } from "../../lib/format";
 import { oneLine } from "../../lean/highlight";
 import { LeanCode, LeanState } from "../../lean/LeanText";
@@ -22,6 +22,7 @@ export function SamplesView() {
   const page = Math.max(1, Number(query.get("page")) || 1);
   const asked = useAsked();
   const answer = useResource<Page<Sample>>("samples", { page, size: SIZE }, { version: asked.version, every: untilSome });
+  useLastPage(answer.data);
   const now = useNow();
   return (
     <Loaded of={answer} height={480}>

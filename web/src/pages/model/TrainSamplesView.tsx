@@ -2,7 +2,7 @@
 
 import { Fragment, useState } from "react";
 import type { Page, TrainSample } from "../../api/types";
-import { useQuery } from "../../app/router";
+import { useLastPage, useQuery } from "../../app/router";
 import { ago, attemptStep, count, measure, percent } from "../../lib/format";
 import { Card, useNow } from "../../parts/basics";
 import { Empty, Loaded } from "../../parts/states";
@@ -20,6 +20,7 @@ export function TrainSamplesView() {
   const page = Math.max(1, Number(query.get("page")) || 1);
   const asked = useAsked();
   const answer = useResource<Page<TrainSample>>("train-samples", { page, size: SIZE }, { version: asked.version, every: untilSome });
+  useLastPage(answer.data);
   const now = useNow();
   return (
     <Loaded of={answer} height={480}>

@@ -22,7 +22,7 @@ export function LatelyCard() {
   return (
     <Card title="Proved for the first time lately" tools={<a className="button" href={href("theorems", { outcome: "proven", sort: "first", order: "desc" })}>All that was proved</a>}>
       <ul className="lately" aria-label="Newest proofs">{items.map((one) => (
-        <li key={`${one.dataset} ${one.id}`}><button type="button" className="button quiet mono" aria-pressed={one === row} onClick={() => choose(one.id)}>{one.id}</button></li>
+        <li key={`${one.dataset} ${one.id}`}><button type="button" className="button quiet mono" title={one.id} aria-pressed={one === row} onClick={() => choose(one.id)}><span className="clip">{one.id}</span></button></li>
       ))}</ul>
       <NewProof dataset={row.dataset} id={row.id} />
     </Card>

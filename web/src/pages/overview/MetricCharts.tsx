@@ -62,7 +62,7 @@ const HEIGHT = 200;
 
 function Lines({ label, data, names, format, shape }: { label: string; data: Series } & Pick<Group, "names" | "format" | "shape">) {
   const lines = useMemo(() => linesOf(data, names), [data, ...names]);
-  if (lines.length === 0) return <Empty title="Nothing to draw yet">The first step has not been finished.</Empty>;
+  if (lines.length === 0) return data.steps.length > 0 ? <Empty title="Not measured">No step has such a figure.</Empty> : <Empty title="Nothing to draw yet">The first step has not been finished.</Empty>;
   return <MetricChart label={label} lines={lines} times={() => data.times} y={format} height={HEIGHT} {...(shape ? { shape } : {})} />;
 }
 

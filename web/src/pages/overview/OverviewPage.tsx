@@ -1,8 +1,8 @@
 // The run at a glance: what it does now, how it goes, what it costs.
 
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import type { Event, Overview, Series } from "../../api/types";
-import { href } from "../../app/router";
+import { go, href } from "../../app/router";
 import { compact, count, dateTime, duration, integer, measure, rate, signed } from "../../lib/format";
 import { phaseWord, progressOf, shownSteps, stateSentence, stateTone } from "../../lib/state";
 import { recent } from "../../lib/trend";
@@ -25,6 +25,10 @@ export function OverviewPage() {
   const live = useLive((state) => state.overview);
   const asked = useResource<Overview>(live ? null : "overview", {}, { every: 3000 });
   const overview = live ?? asked.data;
+  const plays = overview?.rounds ?? false;
+  useEffect(() => {
+    if (plays) go(href("rounds"), true); // all that there is of an experiment
+  }, [plays]);
   if (overview?.stage === "evaluation") return <FolderPage overview={overview} />;
   return (
     <>
@@ -58,7 +62,7 @@ function Glance({ overview }: { overview: Overview }) {
   return (
     <>
       <Trouble overview={overview} />
-      {!validates && <LearningCard benchmarks={overview.benchmarks} best={overview.best} />}
+      {!validates && <LearningCard benchmarks={overview.benchmarks} best={overview.best} over={overview.state.name === "finished"} />}
       <section className="card figures" aria-label="Figures"><Figures overview={overview} series={metrics.data} /></section>
       {proves && <Proving overview={overview} />}
       <div className="two">

@@ -5,7 +5,6 @@ import type { Round, Rounds } from "../../api/types";
 import { integer, measure, percent } from "../../lib/format";
 import { Card, Title } from "../../parts/basics";
 import { Chart } from "../../parts/Chart";
-import { ChartTools } from "../../parts/chart_view";
 import type { Line } from "../../parts/chart_data";
 import { Empty, Loaded } from "../../parts/states";
 import { useResource } from "../../state/resource";
@@ -18,7 +17,7 @@ export function RoundsPage() {
   const answer = useResource<Rounds>("rounds", {}, { version, atMost: REST });
   return (
     <>
-      <Title note="One model states conjectures and proves: what each round proved, kept and learned from." tools={<ChartTools />}>Rounds</Title>
+      <Title note="One model states conjectures and proves: what each round proved, kept and learned from.">Rounds</Title>
       <Loaded of={answer} height={480}>
         {({ rounds }) => (rounds.length === 0 ? <Card><Empty title="No round yet">A round is listed as soon as it has begun.</Empty></Card> : <RoundsTable rounds={rounds} />)}
       </Loaded>

@@ -81,9 +81,9 @@ function Contents({ run }: { run: RunInfo }) {
             ...Object.entries(identity.decisions),
           ]} />
         </Card>
-        <Card title="Flags that were given" note={count(flags.length, "flag")}>
+        <Card title="Flags that were given" note={identity.command && count(flags.length, "flag")}>
           {flags.length === 0
-            ? <Empty title="None">Every option has its default.</Empty>
+            ? identity.command ? <Empty title="None">Every option has its default.</Empty> : <p className="muted">Not recorded.</p>
             : <Facts of={flags.map(([name, value]) => [name, <span className="mono">{value || "yes"}</span>])} mono />}
         </Card>
         <Card title="Files" note={`${bytes(identity.bytes)} in all`}>

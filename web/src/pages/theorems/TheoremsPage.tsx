@@ -1,7 +1,7 @@
 // The table of theorems that were tried: search, filter, sort.
 
 import type { TheoremRow, Theorems } from "../../api/types";
-import { go, useQuery } from "../../app/router";
+import { go, useLastPage, useQuery } from "../../app/router";
 import { atStep, ago, count, duration, integer } from "../../lib/format";
 import { Card, Outcome, Search, Segments, Select, Title, useNow } from "../../parts/basics";
 import { DataTable, type Column } from "../../parts/DataTable";
@@ -39,6 +39,7 @@ export function TheoremsPage() {
   const page = Math.max(1, Number(get("page")) || 1);
   const question = { q: get("q"), dataset: get("dataset"), outcome: get("outcome"), sort, order, page, size: SIZE };
   const answer = useResource<Theorems>("theorems", question, { version: attempts, atMost: REST });
+  useLastPage(answer.data);
   const filter = (changes: Record<string, string>): void => change({ page: null, ...changes }, true);
   const filtered = Boolean(question.q || question.dataset || question.outcome);
   const all = Object.values(answer.data?.outcomes ?? {}).reduce((sum, value) => sum + value, 0);

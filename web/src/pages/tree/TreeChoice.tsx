@@ -1,7 +1,7 @@
 // The attempts whose search tree was kept, the newest first.
 
 import type { AttemptRow, Page } from "../../api/types";
-import { go, useQuery } from "../../app/router";
+import { go, useLastPage, useQuery } from "../../app/router";
 import { fileRun } from "../../file/data";
 import { ago, attemptStep, duration, integer } from "../../lib/format";
 import { Card, Outcome, Segments, Title, useNow } from "../../parts/basics";
@@ -36,6 +36,7 @@ export function TreeChoice() {
   const page = Math.max(1, Number(query.get("page")) || 1);
   const outcome = query.get("outcome") ?? "";
   const answer = useResource<Page<AttemptRow>>("attempts", { tree: true, outcome, page, size: SIZE }, { version: attempts, atMost: REST });
+  useLastPage(answer.data);
   return (
     <>
       <Title note={fileRun() ? "A choice of those that the run has kept." : "Of the newest attempts the whole search is kept."} tools={<Segments<string> label="Outcome" value={outcome} choices={OUTCOMES} onChange={(next) => change({ outcome: next, page: null }, true)} />}>
