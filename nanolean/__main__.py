@@ -4,7 +4,6 @@ import argparse
 import io
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from nanolean.forks import serve_forks
@@ -37,7 +36,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if args.command == "build":
         return with_deep_stack(lambda: build(record=args.record))
     if args.json or args.forks:
-        return with_deep_stack(lambda: run_repl(args.namespaces, args.forks))
+        return with_deep_stack(lambda: run_repl(args.forks))
     return run_terminal()
 
 
@@ -47,9 +46,6 @@ def make_parser() -> Parser:
     commands = parser.add_subparsers(dest="command", required=True)
     repl = commands.add_parser("repl", help="Prove theorems at the terminal, or answer JSON as the Lean REPL does.")
     repl.add_argument("--json", action="store_true", help="Answer JSON requests on standard input.")
-    repl.add_argument(
-        "--namespaces", nargs="+", default=[], metavar="NAME", help="With --json: empty ones that texts may `open`."
-    )
     repl.add_argument("--forks", action="store_true", help="Fork such processes on request (nanolean/forks.py).")
     check = commands.add_parser("check", help="Check .lean files: exit code 0 if everything in them is proved.")
     check.add_argument("files", nargs="+", metavar="FILE", help="Files over the library's environment.")
@@ -101,13 +97,9 @@ def run_export(args: argparse.Namespace) -> int:
     return export(args.sources, output)
 
 
-def run_repl(namespaces: Sequence[str], forks: bool) -> int:
-    """Answer requests until standard input ends, or fork processes that do.
-
-    Further namespaces may be opened, though nothing is in them.
-    """
+def run_repl(forks: bool) -> int:
+    """Answer requests until standard input ends, or fork processes that do."""
     library = load_library()
-    library = replace(library, namespaces=library.namespaces | set(namespaces))
     if forks:
         serve_forks(library)
         return 0

@@ -148,6 +148,11 @@ def _namespaces(state: EnvState, name: str, cmd: OpenCmd) -> list[str]:
     return [*dict.fromkeys([*within, *nearest])]
 
 
+OF_HEADERS = frozenset({"BigOperators", "Real", "Nat", "Topology", "Rat"})
+"""Namespaces that the usual header of whole proofs opens. Mathlib has them all; here those that the library lacks are
+empty, so that files under that header can be read."""
+
+
 def known_namespaces(state: EnvState) -> frozenset[str]:
     """Return every namespace that was entered, and every proper beginning of the name of a constant."""
     found = state.memo.get("namespaces")
@@ -160,7 +165,7 @@ def known_namespaces(state: EnvState) -> frozenset[str]:
                 outer = outer.rpartition(".")[0]
         found = state.memo["namespaces"] = frozenset(names)
     # Not those that were entered: they change while the constants, of which the memo tells, stay the same.
-    return found | state.namespaces
+    return found | state.namespaces | OF_HEADERS
 
 
 def run_variable(result: CommandResult, cmd: VariableCmd) -> None:

@@ -164,6 +164,11 @@ def test_open_finds_namespaces_within_those_that_are_open(opened: str):
     assert errors(f"def A.B.x := 0\ndef B.y := 1\n{opened}\nexample : x + 1 = y := rfl") == []
 
 
+def test_the_namespaces_of_the_usual_header_are_known():
+    assert errors("open BigOperators Real Nat Topology Rat\ntheorem t : succ 0 = 1 := rfl") == []
+    assert errors("open Filter")
+
+
 def test_a_failed_command_does_not_stop_the_next_one():
     result = run("example : 1 = 2 := rfl\ntheorem ok : 1 = 1 := rfl\n#print axioms ok")
     assert [message.severity for message in result.messages] == ["error", "info"]

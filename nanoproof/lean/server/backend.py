@@ -39,10 +39,6 @@ from nanoproof.lean.server.sandbox import bubblewrap, inside
 
 _LEVELS = ("debug", "info", "warning", "error", "critical")
 _LAKE_SECONDS = 300.0
-OPENED = ("BigOperators", "Real", "Nat", "Topology", "Rat")
-"""Namespaces that the usual header of whole proofs opens. Mathlib has them all; NanoLean's servers know them as empty
-ones, so that a statement under that header can be read there as well.
-"""
 _PRINT_ENVIRONMENT = "import json, os; print(json.dumps(dict(os.environ)))"
 
 # -- Settings --------------------------------------------------------------------------------------------------------
@@ -339,7 +335,7 @@ def make_backend(settings: ServerSettings) -> Backend:
     """Construct the backend of the settings; raises `UserError` if something that it needs is missing."""
     if settings.backend == "nanolean":
         check_installed()
-        command = (sys.executable, "-m", "nanolean", "repl", "--json", "--namespaces", *OPENED)
+        command = (sys.executable, "-m", "nanolean", "repl", "--json")
         forks = None
         if can_fork():
             forks = ForkServer((*command, "--forks"), settings.address_space_bytes)
