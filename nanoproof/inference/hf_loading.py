@@ -130,6 +130,8 @@ _ADAPTED = re.compile(r"\.base_layer\.")
 """What peft puts between a layer with adapters and its own weights."""
 _UNMERGED = re.compile(r"\.lora_[AB]\.\w+\.weight$")
 """Adapters as they are in a network: a file of adapters leaves the part with their name out."""
+_ADAPTER_NAME = re.compile(r"(?<=\.lora_[AB])\.default(?=\.weight$)")
+"""What a state dict has in the names of adapters, and peft's own files leave out."""
 _TWICE = re.compile(r"^model\.")
 """What a trainer's own module puts before the names, as Lightning's does."""
 
@@ -532,7 +534,7 @@ def _without_wrappers(source: str, weights: dict[str, Any]) -> dict[str, Any]:
     """Return adapters under the names that peft gives them."""
     renamed = {}
     for name, weight in weights.items():
-        rest = _WRAPPER.sub("", _INNER_WRAPPER.sub("", name))
+        rest = _ADAPTER_NAME.sub("", _WRAPPER.sub("", _INNER_WRAPPER.sub("", name)))
         # Peft's own prefix is one that `_WRAPPER` takes off; a name without any is left as it is, and refused.
         if name.startswith(_PEFT_PREFIX) or rest != name:
             name = _PEFT_PREFIX + rest

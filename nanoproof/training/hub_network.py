@@ -113,7 +113,13 @@ def trainable_network(
 
 
 def _go_on(network: Any, source: str, lora: LoraOptions) -> Any:
-    rank = network.peft_config["default"].r
+    config = network.peft_config["default"]
+    rank = getattr(config, "r", None)  # IA3 and others have none
+    if rank is None:
+        raise UserError(
+            f"--lora {lora.lora}: {PREFIX}{source} holds adapters of the kind {config.peft_type.value}, which have no "
+            "rank and are not gone on with; without --lora they are merged, and all is trained"
+        )
     if rank != lora.lora:
         raise UserError(f"--lora {lora.lora}: {PREFIX}{source} holds adapters of rank {rank}; go on with --lora {rank}")
     return network
