@@ -233,7 +233,7 @@ def drop_superseded(metrics: Path, step: int) -> int:
     if not metrics.exists():
         return 0
     records = list(read_jsonl(metrics))
-    current = [record for record in records if record.get("step", 0) <= step]
+    current = [record for record in records if isinstance(record, dict) and record.get("step", 0) <= step]
     if len(current) < len(records):
         atomic_write_text(metrics, "".join(json_line(record) for record in current))
     return len(records) - len(current)
