@@ -97,8 +97,8 @@ class StageLoop(BaseTrainer[StageState]):
         with self.stop, steps as progress:
             # Model and data are 1.5 million objects that a full collection would pass over again and again.
             freeze_gc()
-            due = self.state.step == self.num_steps or self.eval_trigger.due(self.state.step)
-            if due and self.state.step != self.state.evaluated:
+            step = self.state.step
+            if step != self.state.evaluated and (step == self.num_steps or self.eval_trigger.due(step)):
                 metrics, stopped = self._validate()
                 self.record(stage, metrics)
                 if not stopped:
