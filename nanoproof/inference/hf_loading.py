@@ -336,6 +336,16 @@ def load_settings(library: Any, source: str) -> Any:
         return library.AutoConfig.from_pretrained(source, trust_remote_code=False)
 
 
+def load_whole_settings(library: Any, source: str) -> Any:
+    """Load the settings of a network as `load_settings` does; raises UserError for adapters, which are of another."""
+    if adapter_base(source) is not None:
+        raise UserError(
+            f"hf:{source} holds adapters, which are read for models that write texts; give a whole model "
+            "(merge_and_unload() of peft, then save_pretrained())"
+        )
+    return load_settings(library, source)
+
+
 def load_network(library: Any, source: str, options: HFOptions, device: torch.device) -> tuple[Any, bool]:
     """Load a network, ready for inference, adapters merged into it; also returns whether it writes texts.
 
