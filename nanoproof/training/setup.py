@@ -66,8 +66,12 @@ def parse_stage(
     for group in groups:
         from_args(group, args)  # what is wrong with options is said before `choose` looks at data
     is_ours = options.ComputeOptions in groups  # no model of transformers
+    # Before data, which take long, and are of another kind in the run of another stage.
     if is_ours and args.model_path is not None:
-        find_checkpoint(run_dir.resolve_model_path(args.model_path))  # before anything that takes long
+        find_checkpoint(run_dir.resolve_model_path(args.model_path))
+    if is_ours and args.resume_from is not None:
+        path = run_dir.resolve_run_dir(args.resume_from, "--resume-from")
+        check_stage(read_manifest(path), command, path)
     choose(args)
     return args
 

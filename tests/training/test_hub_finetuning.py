@@ -250,6 +250,8 @@ def test_a_run_with_adapters_resumes_to_the_last_bit_and_its_folder_loads_in_pef
     assert [each.name for each in (tmp_path / "parts").glob("checkpoint-*")] == ["checkpoint-3"]
     assert sft.main(["--resume-from", str(tmp_path / "parts")]) == 0
     assert sft.main(["--resume-from", str(tmp_path / "parts")]) == 0  # a resumed run is still known for what it is
+    with pytest.raises(UserError, match=r"--target-examples-per-step 3 clashes with --resume-from .* have 2"):
+        sft.main(["--resume-from", str(tmp_path / "parts"), "--target-examples-per-step", "3", "--epochs", "9"])
     whole, parts = (tmp_path / run / "checkpoint-6" for run in ("whole", "parts"))
     tensors = [peft.utils.load_peft_weights(str(folder), device="cpu") for folder in (whole, parts)]
     assert tensors[0] and all(torch.equal(tensors[0][name], tensors[1][name]) for name in tensors[0])
