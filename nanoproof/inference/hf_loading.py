@@ -167,7 +167,8 @@ def load_weights(kind: Any, source: str, head: Head = "own", name: str | None = 
         if head != "fresh" or _of_body(network, weight):
             mismatched[weight] = (tuple(there), tuple(wanted))
     refuse_others(f"{name}: its weights are not those of a {type(network).__name__}", missing, unexpected, mismatched)
-    return refuse_not_finite(name, network)
+    refuse_not_finite(name, dict(network.named_parameters()))
+    return network
 
 
 def _renaming(unexpected: Collection[str], missing: Collection[str]) -> dict[str, str]:
@@ -253,14 +254,13 @@ def _listed(names: Collection[str]) -> str:
     return text
 
 
-def refuse_not_finite(name: str, network: Any) -> Any:
-    """Return a network. Raises UserError if a weight has NaN or infinity, as those of a run that diverged have."""
-    for weight, parameter in network.named_parameters():
+def refuse_not_finite(name: str, weights: Mapping[str, torch.Tensor]) -> None:
+    """Raise UserError if a weight has NaN or infinity, as those of a run that diverged have."""
+    for weight, parameter in weights.items():
         if parameter.is_meta or not parameter.is_floating_point() or parameter.element_size() == 1:
             continue  # left on disk by accelerate, or quantized
         if not bool(torch.isfinite(parameter).all()):
             raise UserError(f"{name}: the weight {weight} has values that are not finite (NaN or infinity)")
-    return network
 
 
 # -- Models ----------------------------------------------------------------------------------------------------------
@@ -486,7 +486,8 @@ def load_adapters(library: Any, network: Any, source: str, trainable: bool = Fal
         peft.set_peft_model_state_dict(adapted, weights)
         if (Path(source) / GENERATION_FILE).is_file():  # what ends a text of these adapters
             network.generation_config = library.GenerationConfig.from_pretrained(source)
-    return refuse_not_finite(f"hf:{source}", adapted)
+    refuse_not_finite(f"hf:{source}", dict(adapted.named_parameters()))
+    return adapted
 
 
 def _refuse_lost_base(source: str, config: Any) -> None:

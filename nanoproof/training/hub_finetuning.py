@@ -132,8 +132,8 @@ class HubFinetuning(StageLoop):
                 self.sampler.restore(self.state.data)
             except (ValueError, KeyError) as error:
                 raise UserError(f"--data {hub.data} is not as in the resumed run: {error}") from error
-            flag = f"--target-examples-per-step {hub.target_examples_per_step}"
             size = hub.target_examples_per_step
+            flag = f"--target-examples-per-step {size}"
             self.sampler.require_steps_of(size, self.state.step, flag, start.resume_from)
         self.stop = StopSignal()
 

@@ -32,6 +32,7 @@ from nanoproof.inference.hf_loading import (
     load_tokenizer,
     loading,
     peft_library,
+    refuse_not_finite,
     transformers_library,
     writes_nothing,
 )
@@ -466,6 +467,11 @@ def write_folder(
 
     Raises UserError, or OSError (a full disk), and leaves nothing behind then.
     """
+    weights = dict(model.named_parameters())
+    if gathered is not None and gathered.weights is not None:
+        weights = gathered.weights
+    # A checkpoint of these would hide the last one that can be gone on from.
+    refuse_not_finite(f"{folder} is not written", weights)
     fresh = folder.with_name(f".{folder.name}.tmp")
     shutil.rmtree(fresh, ignore_errors=True)
     try:

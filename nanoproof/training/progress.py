@@ -271,9 +271,7 @@ def train_progress(data: Path, output: Path, settings: ProgressSettings, use_cpu
         labels = np.array([row.steps_remaining for row in held_out], np.float64)
         errors = trainer.evaluate()  # of the best epoch, which is loaded at the end
         if not math.isfinite(errors["eval_mse"]):
-            raise UserError(
-                f"the model's output is not finite: try a smaller --learning-rate ({settings.learning_rate:g})"
-            )
+            raise UserError(f"the output is not finite: try a smaller --learning-rate ({settings.learning_rate:g})")
         baseline = errors_of(np.full(len(labels), mean), labels)
         epoch_errors = [round(record["eval_mse"], 6) for record in trainer.state.log_history if "eval_mse" in record]
         summary = {

@@ -202,6 +202,9 @@ def test_reward_functions_get_plain_texts_and_are_checked(start: Path, tmp_path:
     with pytest.raises(UserError, match="expected lean, or FILE"):
         load_function("leen")
     assert rewards_of(lambda completions, **_: [None, math.nan, 2], ["a", "b", "c"]) == [None, None, 2.0]
+    for reward in (math.inf, -1e300):
+        with pytest.raises(UserError, match=r"returned -?(inf|1e\+300), beyond 1e\+15"):
+            rewards_of(lambda completions, reward=reward, **_: [reward], ["a"])
     with pytest.raises(UserError, match="give --model-path"):
         grpo.main(["--data", str(start / "data.jsonl")])
 

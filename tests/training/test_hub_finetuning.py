@@ -331,6 +331,13 @@ def test_a_checkpoint_that_cannot_be_written_leaves_the_last_one(decoder: Path, 
     (tmp_path / "checkpoint-2" / "optimizer.pt").write_bytes(b"torn")
     with pytest.raises(UserError, match=r"optimizer\.pt is missing, damaged .* --resume-fresh-optimizer"):
         loop.network.load_optimizer(tmp_path / "checkpoint-2")
+    loop.state.step = 3
+    del loop.model.save_pretrained
+    with torch.no_grad():
+        loop.model.lm_head.weight[0, 0] = math.inf
+    with pytest.raises(UserError, match=r"checkpoint-3 is not written: the weight lm_head\.weight has values .* not f"):
+        loop.write_checkpoint(tmp_path, 1)
+    assert checkpoint_steps(tmp_path) == [1, 2]
 
 
 # -- data of LeanDojo, and the known constructor -----------------------------------------------------------------------
