@@ -29,7 +29,7 @@ class TrainOptions:
         ("nanolean",), "What to learn from: `nanolean`, or files and directories of JSONL, parquet or text."
     )
     max_chars: int | None = opt(None, "Characters to read of each input; default: all of it.", min=1)
-    vocab_size: int = opt(1024, "Tokens in all: bytes, symbols, markers and merges.", min=1)
+    vocab_size: int = opt(1024, "Tokens in all: bytes, symbols, markers and merges.", min=1, max=1 << 20)
     pattern: Literal["lean", "gpt2"] = opt(
         "lean",
         "What merges stay within: `lean` keeps dotted names together and digits apart, `gpt2` does as GPT-2 does.",

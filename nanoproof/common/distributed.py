@@ -122,11 +122,25 @@ def is_out_of_memory(error: BaseException) -> bool:
     return isinstance(error, RuntimeError) and "can't allocate memory" in str(error)
 
 
+_PLACE = {"RANK": "0", "WORLD_SIZE": "1", "LOCAL_RANK": "0"}
+_BY_TORCHRUN = "several ranks are started with torchrun, which sets all of it (docs/scaling.md); else unset RANK"
+
+
+def _place_of_environment() -> tuple[int, int, int]:
+    """Return rank, number of ranks, and rank on this machine. Raises UserError for others than torchrun sets."""
+    texts = {name: os.environ.get(name, default) for name, default in _PLACE.items()}
+    rank, world_size, local_rank = (int(text) if text.isdecimal() else -1 for text in texts.values())
+    # A rank beyond the last would wait half an hour for a place.
+    if min(rank, local_rank) < 0 or rank >= world_size:
+        found = ", ".join(f"{name}={text}" for name, text in texts.items())
+        raise UserError(f"{found} in the environment; {_BY_TORCHRUN}")
+    return rank, world_size, local_rank
+
+
 def init_distributed(device_type: str = "", timeout_minutes: float = 30.0) -> DistInfo:
     """Join the process group if torchrun started us, and choose device and dtype. Raises UserError without torch."""
     require_torch()
-    rank, world_size = int(os.environ.get("RANK", 0)), int(os.environ.get("WORLD_SIZE", 1))
-    local_rank = int(os.environ.get("LOCAL_RANK", 0))
+    rank, world_size, local_rank = _place_of_environment()
     device, device_reason = choose_device(device_type, local_rank)
     if device.type == "mps" and world_size > 1:
         raise UserError("--device-type mps works with one rank only; start without torchrun, or take --device-type cpu")
@@ -145,7 +159,10 @@ def init_distributed(device_type: str = "", timeout_minutes: float = 30.0) -> Di
         if device.type == "cuda":
             # With a device of its own a rank connects at once, so that a failure shows here.
             own, backends = device, "cpu:gloo,cuda:nccl"
-        dist.init_process_group(backends, timeout=timedelta(minutes=timeout_minutes), device_id=own)
+        try:
+            dist.init_process_group(backends, timeout=timedelta(minutes=timeout_minutes), device_id=own)
+        except ValueError as error:  # of the environment, before anything is connected
+            raise UserError(f"{error}; {_BY_TORCHRUN}") from error
     return DistInfo(rank, local_rank, world_size, device, device_reason, dtype, dtype_reason, allocator)
 
 

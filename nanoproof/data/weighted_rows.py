@@ -18,8 +18,8 @@ from nanoproof.common.files import atomic_write, lone_surrogate, parse_json
 CONJECTURE_MARKER, PROOF_MARKER = "<|conjecture|>", "<|proof|>"
 ASKS_FOR_CONJECTURE = "<hard theorem>"
 EXPECTED = "expected texts `prompt` and `target`, and a `weight` of at least 0"
-MOST_WEIGHT = 1e30
-"""Weights become float32, and Python's integers have no limit."""
+LEAST_WEIGHT, MOST_WEIGHT = 1e-30, 1e30
+"""Of weights that are not 0: they become float32, and Python's integers have no limit."""
 
 
 class Row(NamedTuple):
@@ -80,8 +80,10 @@ def row_of(record: Any, place: str) -> Row:
     if weight is None:
         weight = 1.0
     is_number = isinstance(weight, int | float) and not isinstance(weight, bool)
-    if not (is_number and 0 <= weight < MOST_WEIGHT):
-        problem = "too large" if is_number and weight > 0 else f"{weight!r:.50}"
+    if not (is_number and (weight == 0 or LEAST_WEIGHT <= weight < MOST_WEIGHT)):
+        problem = f"{weight!r:.50}"
+        if is_number and weight > 0:
+            problem = "too large" if weight > 1 else "too small"
         raise UserError(f"{place}: {EXPECTED}; `weight` is {problem}")
     return Row(record["prompt"], record["target"], float(weight))
 

@@ -130,6 +130,8 @@ _ADAPTED = re.compile(r"\.base_layer\.")
 """What peft puts between a layer with adapters and its own weights."""
 _UNMERGED = re.compile(r"\.lora_[AB]\.\w+\.weight$")
 """Adapters as they are in a network: a file of adapters leaves the part with their name out."""
+_ADAPTER_NAME = re.compile(r"(?<=\.lora_[AB])\.default(?=\.weight$)")
+"""What a state dict has in the names of adapters, and peft's own files leave out."""
 _TWICE = re.compile(r"^model\.")
 """What a trainer's own module puts before the names, as Lightning's does."""
 
@@ -165,7 +167,8 @@ def load_weights(kind: Any, source: str, head: Head = "own", name: str | None = 
         if head != "fresh" or _of_body(network, weight):
             mismatched[weight] = (tuple(there), tuple(wanted))
     refuse_others(f"{name}: its weights are not those of a {type(network).__name__}", missing, unexpected, mismatched)
-    return refuse_not_finite(name, network)
+    refuse_not_finite(name, dict(network.named_parameters()))
+    return network
 
 
 def _renaming(unexpected: Collection[str], missing: Collection[str]) -> dict[str, str]:
@@ -251,14 +254,13 @@ def _listed(names: Collection[str]) -> str:
     return text
 
 
-def refuse_not_finite(name: str, network: Any) -> Any:
-    """Return a network. Raises UserError if a weight has NaN or infinity, as those of a run that diverged have."""
-    for weight, parameter in network.named_parameters():
+def refuse_not_finite(name: str, weights: Mapping[str, torch.Tensor]) -> None:
+    """Raise UserError if a weight has NaN or infinity, as those of a run that diverged have."""
+    for weight, parameter in weights.items():
         if parameter.is_meta or not parameter.is_floating_point() or parameter.element_size() == 1:
             continue  # left on disk by accelerate, or quantized
         if not bool(torch.isfinite(parameter).all()):
             raise UserError(f"{name}: the weight {weight} has values that are not finite (NaN or infinity)")
-    return network
 
 
 # -- Models ----------------------------------------------------------------------------------------------------------
@@ -332,6 +334,16 @@ def load_settings(library: Any, source: str) -> Any:
         if base is not None:
             return load_settings(library, base)
         return library.AutoConfig.from_pretrained(source, trust_remote_code=False)
+
+
+def load_whole_settings(library: Any, source: str) -> Any:
+    """Load the settings of a network as `load_settings` does; raises UserError for adapters, which are of another."""
+    if adapter_base(source) is not None:
+        raise UserError(
+            f"hf:{source} holds adapters, which are read for models that write texts; give a whole model "
+            "(merge_and_unload() of peft, then save_pretrained())"
+        )
+    return load_settings(library, source)
 
 
 def load_network(library: Any, source: str, options: HFOptions, device: torch.device) -> tuple[Any, bool]:
@@ -474,7 +486,8 @@ def load_adapters(library: Any, network: Any, source: str, trainable: bool = Fal
         peft.set_peft_model_state_dict(adapted, weights)
         if (Path(source) / GENERATION_FILE).is_file():  # what ends a text of these adapters
             network.generation_config = library.GenerationConfig.from_pretrained(source)
-    return refuse_not_finite(f"hf:{source}", adapted)
+    refuse_not_finite(f"hf:{source}", dict(adapted.named_parameters()))
+    return adapted
 
 
 def _refuse_lost_base(source: str, config: Any) -> None:
@@ -532,7 +545,7 @@ def _without_wrappers(source: str, weights: dict[str, Any]) -> dict[str, Any]:
     """Return adapters under the names that peft gives them."""
     renamed = {}
     for name, weight in weights.items():
-        rest = _WRAPPER.sub("", _INNER_WRAPPER.sub("", name))
+        rest = _ADAPTER_NAME.sub("", _WRAPPER.sub("", _INNER_WRAPPER.sub("", name)))
         # Peft's own prefix is one that `_WRAPPER` takes off; a name without any is left as it is, and refused.
         if name.startswith(_PEFT_PREFIX) or rest != name:
             name = _PEFT_PREFIX + rest

@@ -22,7 +22,14 @@ import torch.nn.functional as F
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import atomic_write_json, read_object
 from nanoproof.common.run_dir import exported_folder, resolve_model_path
-from nanoproof.inference.hf_loading import encoder_class, load_tokenizer, load_weights, loading, transformers_library
+from nanoproof.inference.hf_loading import (
+    encoder_class,
+    load_tokenizer,
+    load_weights,
+    load_whole_settings,
+    loading,
+    transformers_library,
+)
 from nanoproof.model.checkpoint import load_model, save_checkpoint
 from nanoproof.model.checkpoint_files import find_checkpoint
 from nanoproof.model.gpt import GPT
@@ -100,7 +107,7 @@ class HFEncoder:
         library, folder = transformers_library(), str(Path(source).expanduser())
         source = folder if Path(folder).is_dir() else source
         with loading(f"{PREFIX}{source}", folder=source):
-            config = library.AutoConfig.from_pretrained(source, trust_remote_code=False)
+            config = load_whole_settings(library, source)
             kind = encoder_class(library, config)
             is_encoder = kind is library.AutoModelForTextEncoding
             network = load_weights(kind, source, "none", dtype=torch.float32)

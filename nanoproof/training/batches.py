@@ -17,6 +17,7 @@ from typing import Protocol, TypeVar
 import numpy as np
 
 from nanoproof.common.distributed import DistInfo
+from nanoproof.common.errors import UserError
 from nanoproof.data.transitions.augment import augment_transition
 from nanoproof.data.transitions.leantree import select
 from nanoproof.data.transitions.packing import (
@@ -309,6 +310,17 @@ class EpochSampler:
             raise ValueError("the set has as many examples as the one of the saved position, but other ones")
         self.epoch, self.offset = state["epoch"], state["offset"]
         self._order = self._permutation()
+
+    def require_steps_of(self, size: int, steps: int, flag: str, run: str | None) -> None:
+        """Raise UserError if the `steps` of the resumed run had other than `size` examples, which `flag` says.
+
+        Then those that are left would not add up to epochs.
+        """
+        seen = self.epoch * self.size + self.offset
+        if seen != steps * size:
+            raise UserError(
+                f"{flag} clashes with --resume-from {run}: the steps of that run have {seen // max(1, steps)}"
+            )
 
 
 def pack_for(model: GPT, examples: Sequence[Example], batch: BatchOptions, pad: int) -> PackedBatch:

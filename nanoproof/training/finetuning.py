@@ -71,7 +71,9 @@ class Finetuning(TrainingLoop):
                 sampler.restore(self.state.data)
             except ValueError as error:
                 raise UserError(f"--data {sft.data} is not as in the resumed run: {error}") from error
-            _check_same_steps(self.state.step, sampler, batch, start)
+            size = batch.target_examples_per_step
+            flag = f"--target-examples-per-step {size}"
+            sampler.require_steps_of(size, self.state.step, flag, start.resume_from)
         self.step_examples = batches.StepExamples(self.train, sampler, batch.target_examples_per_step, dist)
         self.evaluation: PolicyMetrics | None = None
 
@@ -213,18 +215,6 @@ class Finetuning(TrainingLoop):
     def after_evaluation(self, stage: Stage) -> None:
         if self.evaluation is not None and self.dist.is_main:
             stage.run.event("policy_evaluation", step=self.state.step, **self.evaluation.to_json())
-
-
-def _check_same_steps(
-    steps: int, sampler: batches.EpochSampler, batch: options.BatchOptions, start: options.StartOptions
-) -> None:
-    """Raise UserError if the steps of the resumed run were of another size: then they would not add up to epochs."""
-    seen = sampler.epoch * sampler.size + sampler.offset
-    if seen != steps * batch.target_examples_per_step:
-        raise UserError(
-            f"--target-examples-per-step {batch.target_examples_per_step} clashes with --resume-from "
-            f"{start.resume_from}: the steps of that run have {seen // max(1, steps)}"
-        )
 
 
 def _check_combination(sft: options.SFTOptions, batch: options.BatchOptions, dist: DistInfo) -> None:

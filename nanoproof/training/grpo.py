@@ -202,6 +202,8 @@ class GRPO(TrainingLoop):
                 self.sampler.restore(self.state.data["sampler"])
             except (ValueError, KeyError) as error:
                 raise UserError(f"--data {grpo.data} is not as in the resumed run: {error}") from error
+            flag = f"--batch-size {grpo.batch_size}, {self.states_per_step} groups,"
+            self.sampler.require_steps_of(self.states_per_step, self.state.step, flag, start.resume_from)
         self._stack = ExitStack()
         self._value_model = default
         self.reward: Reward = self._stack.enter_context(open_reward(reward, dist, default))

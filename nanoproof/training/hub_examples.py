@@ -4,7 +4,6 @@ Shapes: R rows, L tokens of the longest row, N tokens of all answers, V tokens o
 """
 
 import logging
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -102,12 +101,9 @@ def depth_of(item: Transition) -> int:
 
 def tokenize(
     transitions: Sequence[Transition], how: PromptFormat, codec: PromptCodec, end: int, room: int, encoder_decoder: bool
-) -> tuple[list[TokenizedExample], int]:
-    """Tokenize transitions; returns those that have room, and how many do not.
-
-    Raises UserError if there is room for none.
-    """
-    examples, too_long, shortest = [], 0, math.inf
+) -> tuple[list[TokenizedExample], list[int]]:
+    """Tokenize transitions; returns those that have room, and the lengths of those that do not."""
+    examples, too_long = [], []
     for item in transitions:
         prompt, answer = encode_transition(item, how, codec, end)
         # An encoder-decoder has positions for each of the two, a decoder for both together.
@@ -115,16 +111,10 @@ def tokenize(
         if encoder_decoder:
             length = max(len(prompt), len(answer))
         if length > room or not prompt:
-            shortest = min(shortest, length)
-            too_long += 1
+            too_long.append(length)
         else:
             tokens = (np.array(prompt, np.int32), np.array(answer, np.int32))
             examples.append(TokenizedExample(*tokens, depth=depth_of(item)))
-    if too_long and not examples:
-        raise UserError(
-            f"no transition fits in {room} tokens (--max-length, and what the model has positions for): the shortest "
-            f"has {shortest} as --prompt-format {how.name} writes it"
-        )
     return examples, too_long
 
 

@@ -132,6 +132,9 @@ class HubFinetuning(StageLoop):
                 self.sampler.restore(self.state.data)
             except (ValueError, KeyError) as error:
                 raise UserError(f"--data {hub.data} is not as in the resumed run: {error}") from error
+            size = hub.target_examples_per_step
+            flag = f"--target-examples-per-step {size}"
+            self.sampler.require_steps_of(size, self.state.step, flag, start.resume_from)
         self.stop = StopSignal()
 
     @property
@@ -167,19 +170,24 @@ class HubFinetuning(StageLoop):
             self.too_long = cut + cut_valid
             return
         train, valid = self.data
+        if not train:
+            raise UserError(f"--data {self.hub.data} holds no transitions to train on")
         # Every n-th: neighbours are of one proof, so that the first so many would be of a few files.
         step = math.ceil(len(valid) / (self.hub.max_eval_examples or max(1, len(valid))))
         held_out = valid[:: max(1, step)]
-        self.train, skipped = tokenize(train, self.format, codec, end, room, encoder_decoder)
-        self.valid, skipped_valid = tokenize(held_out, self.format, codec, end, room, encoder_decoder)
-        self.too_long = skipped + skipped_valid
+        self.train, too_long = tokenize(train, self.format, codec, end, room, encoder_decoder)
+        self.valid, too_long_valid = tokenize(held_out, self.format, codec, end, room, encoder_decoder)
+        self.too_long = len(too_long) + len(too_long_valid)
         if not self.train:
-            raise UserError(f"--data {self.hub.data}: no transition fits in {room} tokens (--max-length)")
+            raise UserError(
+                f"--data {self.hub.data}: no transition fits in {room} tokens (--max-length, and what the model has "
+                f"positions for): the shortest has {min(too_long)} as --prompt-format {self.format.name} writes it"
+            )
 
     def _fingerprint(self) -> int:
         parts = [part for example in self.train for part in (example.prompt, example.answer)]
         if self.of_rows:
-            parts.append(np.array([example.weight * 2**20 for example in self.train], np.int64))
+            parts.append(np.array([min(example.weight * 2**20, 2**62) for example in self.train], np.int64))
         # Each token by its place, so that another order of the same ones is another number; 48 bits fit into JSON's.
         total = 0
         for number, part in enumerate(parts, start=1):

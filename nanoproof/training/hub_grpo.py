@@ -79,12 +79,12 @@ class HubGRPO:
         self.format, self.format_reason = choose_format(
             grpo.prompt_format, f"{PREFIX}{self.source}", self.tokenizer, self.model
         )
-        ends = record_end(self.model, self.tokenizer, trained_end(self.model, self.tokenizer, self.format.chat))
+        self.ends = record_end(self.model, self.tokenizer, trained_end(self.model, self.tokenizer, self.format.chat))
         _, pad, _ = special_tokens(self.model, self.tokenizer)
         if self.tokenizer.pad_token_id is None:
             self.tokenizer.pad_token = self.tokenizer.convert_ids_to_tokens(pad)  # trl's trainer asks for one
         embeddings = self.model.get_input_embeddings().weight.shape[0]
-        codec = PromptCodec(self.tokenizer, False, self.format.chat, ends, embeddings)
+        codec = PromptCodec(self.tokenizer, False, self.format.chat, self.ends, embeddings)
         room = min(grpo.max_length, getattr(self.model.config, "max_position_embeddings", None) or grpo.max_length)
         states = choose_states(transitions, f"--data {grpo.data}", only_openable)
         self.prompts = {state: self.format.prompt(state, ()) for state in states}
@@ -146,6 +146,8 @@ class HubGRPO:
             processing_class=self.tokenizer,
         )
         trainer.note = partial(_note, record, self.reward)
+        if not self.format.chat:
+            trainer.ends = self.ends
         trainer.train()
         steps = int(trainer.state.global_step)
         if self.dist.is_main:
@@ -159,6 +161,14 @@ def _trainer_class(trl: Any) -> Any:
 
     class Trainer(trl.GRPOTrainer):
         note: Callable[[int, dict[str, float]], None]
+        ends: Sequence[int] = ()
+        """What some tokenizers put behind every text, and a prompt that goes on must not have."""
+
+        def _tokenize_prompts(self, prompts: list[Any]) -> tuple[Any, ...]:
+            rows, *others = super()._tokenize_prompts(prompts)
+            # Behind the end of its text a decoder writes none: searches leave it out as well (`PromptCodec.prompt`).
+            rows = [row[:-1] if len(row) > 1 and row[-1] in self.ends else row for row in rows]
+            return rows, *others
 
         def _calculate_rewards(self, *args: Any, **kwargs: Any) -> Any:
             rewards = super()._calculate_rewards(*args, **kwargs)

@@ -32,6 +32,7 @@ from nanoproof.inference.hf_loading import (
     load_tokenizer,
     loading,
     peft_library,
+    refuse_not_finite,
     transformers_library,
     writes_nothing,
 )
@@ -113,7 +114,13 @@ def trainable_network(
 
 
 def _go_on(network: Any, source: str, lora: LoraOptions) -> Any:
-    rank = network.peft_config["default"].r
+    config = network.peft_config["default"]
+    rank = getattr(config, "r", None)  # IA3 and others have none
+    if rank is None:
+        raise UserError(
+            f"--lora {lora.lora}: {PREFIX}{source} holds adapters of the kind {config.peft_type.value}, which have no "
+            "rank and are not gone on with; without --lora they are merged, and all is trained"
+        )
     if rank != lora.lora:
         raise UserError(f"--lora {lora.lora}: {PREFIX}{source} holds adapters of rank {rank}; go on with --lora {rank}")
     return network
@@ -460,6 +467,11 @@ def write_folder(
 
     Raises UserError, or OSError (a full disk), and leaves nothing behind then.
     """
+    weights = dict(model.named_parameters())
+    if gathered is not None and gathered.weights is not None:
+        weights = gathered.weights
+    # A checkpoint of these would hide the last one that can be gone on from.
+    refuse_not_finite(f"{folder} is not written", weights)
     fresh = folder.with_name(f".{folder.name}.tmp")
     shutil.rmtree(fresh, ignore_errors=True)
     try:

@@ -90,14 +90,15 @@ class StageLoop(BaseTrainer[StageState]):
     def run(self, stage: Stage) -> None:
         """Train to the end or to a signal, evaluating and saving on the way.
 
-        A run that a signal ended in its last evaluation makes that one when it is resumed, and is finished then.
+        A run that a signal ended where an evaluation was due makes that one when it is resumed.
         """
         stopped = False
         steps = Progress(self.num_steps, self.stage_name, "steps", show=self.dist.is_main, initial=self.state.step)
         with self.stop, steps as progress:
             # Model and data are 1.5 million objects that a full collection would pass over again and again.
             freeze_gc()
-            if self.state.step == self.num_steps != self.state.evaluated:
+            step = self.state.step
+            if step != self.state.evaluated and (step == self.num_steps or self.eval_trigger.due(step)):
                 metrics, stopped = self._validate()
                 self.record(stage, metrics)
                 if not stopped:

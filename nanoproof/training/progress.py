@@ -27,7 +27,14 @@ from nanoproof.common.files import (
     read_object,
 )
 from nanoproof.data.transitions import leandojo, leantree
-from nanoproof.inference.hf_loading import first_line, load_tokenizer, load_weights, loading, transformers_library
+from nanoproof.inference.hf_loading import (
+    first_line,
+    load_tokenizer,
+    load_weights,
+    load_whole_settings,
+    loading,
+    transformers_library,
+)
 from nanoproof.lean.types import Transition
 from nanoproof.policy.policy_options import MODEL_VARIABLE
 from nanoproof.policy.steps_remaining import local_or_id, progress_text, room_of
@@ -192,11 +199,16 @@ def load_start(library: Any, texts: Sequence[str], settings: ProgressSettings) -
     torch.manual_seed(settings.seed)
     name = f"--model-name {settings.model_name}"
     with loading(name, folder=source):
+        load_whole_settings(library, source)
         kind = library.AutoModelForSequenceClassification
         model = load_weights(kind, source, "fresh", name, num_labels=1, problem_type="regression")
         tokenizer = load_tokenizer(library, source, name)
+    # Decoders often have none. Their number is read at the last token before the padding: no text ends with this one.
     if tokenizer.pad_token_id is None:
-        raise UserError(f"--model-name {settings.model_name}: its tokenizer has no token that pads")
+        tokenizer.pad_token = tokenizer.eos_token
+    if tokenizer.pad_token_id is None:
+        raise UserError(f"--model-name {settings.model_name}: its tokenizer has no token that pads or ends a text")
+    model.config.pad_token_id = tokenizer.pad_token_id
     return model, tokenizer
 
 
@@ -249,6 +261,7 @@ def train_progress(data: Path, output: Path, settings: ProgressSettings, use_cpu
             eval_dataset=held_out_set,
             data_collator=library.DataCollatorWithPadding(tokenizer),
             compute_metrics=lambda result: errors_of(result.predictions, result.label_ids),
+            preprocess_logits_for_metrics=lambda outputs, labels: outputs[0] if isinstance(outputs, tuple) else outputs,
         )
         checkpoint: str | None = None
         if resumed:
@@ -257,6 +270,8 @@ def train_progress(data: Path, output: Path, settings: ProgressSettings, use_cpu
         mean = sum(row.steps_remaining for row in train) / len(train)
         labels = np.array([row.steps_remaining for row in held_out], np.float64)
         errors = trainer.evaluate()  # of the best epoch, which is loaded at the end
+        if not math.isfinite(errors["eval_mse"]):
+            raise UserError(f"the output is not finite: try a smaller --learning-rate ({settings.learning_rate:g})")
         baseline = errors_of(np.full(len(labels), mean), labels)
         epoch_errors = [round(record["eval_mse"], 6) for record in trainer.state.log_history if "eval_mse" in record]
         summary = {

@@ -93,12 +93,17 @@ def load_function(spec: str) -> Reward:
     return function
 
 
+MOST_REWARD = 1e15
+"""A deviation squares them, trl's in float32: beyond 1e19 advantages, and then weights, would not be finite."""
+
+
 def rewards_of(reward: Reward, completions: list[str], **context: Any) -> list[float | None]:
     """Ask a reward function, and check what it returns. Raises UserError for anything but a number for each."""
     try:
         returned = list(reward(completions, **context))
     except (TypeError, ValueError, LookupError, AttributeError) as error:
-        raise UserError(f"the reward function fails: {type(error).__name__}: {error}") from error
+        reason = " ".join(str(error).split())
+        raise UserError(f"the reward function fails: {type(error).__name__}: {reason}") from error
     if len(returned) != len(completions):
         raise UserError(f"the reward function returned {len(returned)} numbers for {len(completions)} completions")
     rewards: list[float | None] = []
@@ -107,6 +112,8 @@ def rewards_of(reward: Reward, completions: list[str], **context: Any) -> list[f
             # NaN is none, as it is for trl, which writes None so.
             if value is None or math.isnan(float(value)):
                 rewards.append(None)
+            elif abs(float(value)) > MOST_REWARD:
+                raise UserError(f"the reward function returned {float(value):g}, beyond {MOST_REWARD:g}")
             else:
                 rewards.append(float(value))
     except (TypeError, ValueError) as error:

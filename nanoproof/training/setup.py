@@ -66,8 +66,12 @@ def parse_stage(
     for group in groups:
         from_args(group, args)  # what is wrong with options is said before `choose` looks at data
     is_ours = options.ComputeOptions in groups  # no model of transformers
+    # Before data, which take long, and are of another kind in the run of another stage.
     if is_ours and args.model_path is not None:
-        find_checkpoint(run_dir.resolve_model_path(args.model_path))  # before anything that takes long
+        find_checkpoint(run_dir.resolve_model_path(args.model_path))
+    if is_ours and args.resume_from is not None:
+        path = run_dir.resolve_run_dir(args.resume_from, "--resume-from")
+        check_stage(read_manifest(path), command, path)
     choose(args)
     return args
 
@@ -233,7 +237,7 @@ def drop_superseded(metrics: Path, step: int) -> int:
     if not metrics.exists():
         return 0
     records = list(read_jsonl(metrics))
-    current = [record for record in records if record.get("step", 0) <= step]
+    current = [record for record in records if isinstance(record, dict) and record.get("step", 0) <= step]
     if len(current) < len(records):
         atomic_write_text(metrics, "".join(json_line(record) for record in current))
     return len(records) - len(current)

@@ -29,6 +29,24 @@ def test_a_device_that_is_not_there_or_unknown_is_named() -> None:
             choose_device("cuda")
 
 
+@pytest.mark.parametrize(
+    ("place", "message"),
+    [
+        ({"RANK": "x"}, "RANK=x, WORLD_SIZE=2, LOCAL_RANK=0 in the environment; .* torchrun"),
+        ({"RANK": "2"}, "RANK=2, WORLD_SIZE=2"),  # it would wait for half an hour
+        ({"WORLD_SIZE": "0"}, "WORLD_SIZE=0"),
+        ({"MASTER_ADDR": "127.0.0.1"}, "MASTER_PORT expected, but not set; .* torchrun"),
+    ],
+)
+def test_an_environment_that_torchrun_did_not_make_is_told(
+    place: dict[str, str], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in {"RANK": "0", "WORLD_SIZE": "2", "LOCAL_RANK": "0", **place}.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(UserError, match=message):
+        init_distributed("cpu")
+
+
 def test_mps_is_for_one_rank(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: True)
     for name, value in {"RANK": "0", "WORLD_SIZE": "2", "LOCAL_RANK": "0"}.items():

@@ -130,6 +130,7 @@ def test_what_is_nested_too_deeply_is_refused(tmp_path: Path, name: str) -> None
         ({"prompt": 1, "target": "a"}, r"row 2: .*; `prompt` is no text"),
         ({"prompt": "a", "target": "b \ud83d"}, r"row 2: `target` is not Unicode: it has a lone surrogate"),
         ({"prompt": "a", "target": "b", "weight": 10**400}, r"row 2: .*; `weight` is too large"),
+        ({"prompt": "a", "target": "b", "weight": 1e-45}, r"row 2: .*; `weight` is too small"),
         ({"prompt": "a", "target": "b", "weight": -1}, r"row 2: .*; `weight` is -1"),
     ],
 )

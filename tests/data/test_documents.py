@@ -66,6 +66,17 @@ def test_a_jsonl_file_is_read_in_groups(tmp_path: Path, monkeypatch: pytest.Monk
     assert all_texts(file) == [f"document {n}" for n in range(5)]
 
 
+def test_empty_lines_are_no_documents_and_count_in_the_numbers_of_lines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("nanoproof.data.text.text_files.JSONL_GROUP", 2)
+    (tmp_path / "a.jsonl").write_text('\n{"text": "a"}\r\n\n{"text": "b"}\n\n \n{"text": "c"}\n\n{"txt": "d"}\n\n')
+    file = open_text_file(tmp_path / "a.jsonl")
+    assert [group.documents for group in file.groups] == [2, 2]
+    assert [list(file.read(number, [0, 1])) for number in (0, 1)] == [["a", "b"], ["c", None]]
+    assert "a.jsonl, line 9: not a JSON object" in caplog.text
+
+
 def test_a_plain_text_is_cut_where_paragraphs_end() -> None:
     paragraphs = [f"paragraph {n} " + "word " * 300 for n in range(7)]
     parts = cut_text("\n\n".join(paragraphs) + "\n\n\n")
@@ -97,6 +108,13 @@ def test_a_parquet_file_without_a_text_column_says_what_it_has(tmp_path: Path) -
     pq.write_table(pa.table({"text": [1, 2]}), tmp_path / "b.parquet")
     with pytest.raises(UserError, match="column 'text' must hold strings, it holds int64"):
         open_text_file(tmp_path / "b.parquet")
+    pq.write_table(
+        pa.Table.from_arrays([pa.array(["x"]), pa.array([1])], names=["text", "text"]), tmp_path / "c.parquet"
+    )
+    with pytest.raises(UserError, match="has 2 columns 'text'"):
+        open_text_file(tmp_path / "c.parquet")
+    pq.write_table(pa.table({"text": pa.array(["x"], pa.string_view())}), tmp_path / "d.parquet")
+    assert all_texts(open_text_file(tmp_path / "d.parquet")) == ["x"]
 
 
 def test_damage_inside_of_a_parquet_file_names_file_row_group_and_column(tmp_path: Path) -> None:
@@ -127,6 +145,17 @@ def test_a_file_whose_first_line_has_no_text_is_refused_when_it_is_opened(tmp_pa
     (tmp_path / "a.jsonl").write_text('{"content": "other"}\n')
     with pytest.raises(UserError, match="line 1: not a JSON object with a field 'text'"):
         open_text_file(tmp_path / "a.jsonl")
+
+
+def test_linked_folders_are_read_once_and_a_link_back_is_not_followed(tmp_path: Path) -> None:
+    for name in ("data", "elsewhere"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / f"{name}.jsonl").write_text('{"text": "x"}\n')
+    (tmp_path / "data" / "link").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "data" / "other_link").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "elsewhere" / "back").symlink_to(tmp_path / "data")
+    corpus = text_corpus(str(tmp_path / "data"))
+    assert corpus.train.count + corpus.valid.count == 2
 
 
 def test_of_one_file_the_last_documents_are_for_validation(tmp_path: Path) -> None:

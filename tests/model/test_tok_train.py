@@ -54,6 +54,8 @@ def test_unusable_input_is_named(tmp_path: Path, content: bytes | None, message:
         source.write_bytes(content)
     with pytest.raises(UserError, match=message):
         main(["--input", str(source), "--out", str(tmp_path / "out")])
+    with pytest.raises(UserError, match="--vocab-size must be <= 1048576"):  # tokenizers makes room at once, or aborts
+        main(["--input", str(source), "--vocab-size", str(10**12)])
     assert not (tmp_path / "out").exists()
 
 

@@ -202,6 +202,9 @@ def test_reward_functions_get_plain_texts_and_are_checked(start: Path, tmp_path:
     with pytest.raises(UserError, match="expected lean, or FILE"):
         load_function("leen")
     assert rewards_of(lambda completions, **_: [None, math.nan, 2], ["a", "b", "c"]) == [None, None, 2.0]
+    for reward in (math.inf, -1e300):
+        with pytest.raises(UserError, match=r"returned -?(inf|1e\+300), beyond 1e\+15"):
+            rewards_of(lambda completions, reward=reward, **_: [reward], ["a"])
     with pytest.raises(UserError, match="give --model-path"):
         grpo.main(["--data", str(start / "data.jsonl")])
 
@@ -315,3 +318,16 @@ def test_trl_trains_a_model_of_transformers_and_a_constant_reward_does_not(tmp_p
     assert len(completions) == 5 and all(isinstance(text, str) for text in completions)
     assert set(context["states"]) <= {step.state for step in STEPS}
     assert context["prompts"][0] == FORMATS["leandojo"].system + context["states"][0]
+
+
+def test_prompts_go_on_behind_tokenizers_that_end_every_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    trl = pytest.importorskip("trl")
+    from nanoproof.training.hub_grpo import _trainer_class
+
+    rows = [[5, 0], [0], [6, 7]]
+    monkeypatch.setattr(trl.GRPOTrainer, "_tokenize_prompts", lambda self, prompts: (rows, None, {}))
+    kind = _trainer_class(trl)
+    trainer = kind.__new__(kind)
+    assert trainer._tokenize_prompts([])[0] == rows
+    trainer.ends = [0]
+    assert trainer._tokenize_prompts([]) == ([[5], [0], [6, 7]], None, {})

@@ -149,7 +149,7 @@ def test_a_padded_batch_has_the_numbers_of_single_rows(folder: Path) -> None:
     encoder_decoder = model.config.is_encoder_decoder
     codec = PromptCodec(tokenizer, encoder_decoder, False, [tokenizer.eos_token_id])
     examples, too_long = tokenize(STEPS, FORMATS["bfs-prover"], codec, tokenizer.eos_token_id, 100, encoder_decoder)
-    assert too_long == 0
+    assert too_long == []
     with torch.no_grad():
         logits_NV, targets_N, rows_N, _ = answer_logits(model, examples, 0, 0)
         for row, example in enumerate(examples):
@@ -158,8 +158,8 @@ def test_a_padded_batch_has_the_numbers_of_single_rows(folder: Path) -> None:
             assert wanted_K.tolist() == targets_N[rows_N == row].tolist() == example.answer.tolist()
     sizes = [len(each.prompt) + len(each.answer) for each in examples]
     room = max(sizes) if not encoder_decoder else max(max(len(each.prompt), len(each.answer)) for each in examples)
-    assert tokenize(STEPS, FORMATS["bfs-prover"], codec, 1, room, encoder_decoder)[1] == 0
-    assert tokenize(STEPS, FORMATS["bfs-prover"], codec, 1, room - 1, encoder_decoder)[1] == 1
+    assert tokenize(STEPS, FORMATS["bfs-prover"], codec, 1, room, encoder_decoder)[1] == []
+    assert tokenize(STEPS, FORMATS["bfs-prover"], codec, 1, room - 1, encoder_decoder)[1] == [room]
 
 
 def test_exact_matches_are_those_that_greedy_decoding_writes(decoder: Path, tmp_path: Path) -> None:
@@ -250,6 +250,8 @@ def test_a_run_with_adapters_resumes_to_the_last_bit_and_its_folder_loads_in_pef
     assert [each.name for each in (tmp_path / "parts").glob("checkpoint-*")] == ["checkpoint-3"]
     assert sft.main(["--resume-from", str(tmp_path / "parts")]) == 0
     assert sft.main(["--resume-from", str(tmp_path / "parts")]) == 0  # a resumed run is still known for what it is
+    with pytest.raises(UserError, match=r"--target-examples-per-step 3 clashes with --resume-from .* have 2"):
+        sft.main(["--resume-from", str(tmp_path / "parts"), "--target-examples-per-step", "3", "--epochs", "9"])
     whole, parts = (tmp_path / run / "checkpoint-6" for run in ("whole", "parts"))
     tensors = [peft.utils.load_peft_weights(str(folder), device="cpu") for folder in (whole, parts)]
     assert tensors[0] and all(torch.equal(tensors[0][name], tensors[1][name]) for name in tensors[0])
@@ -329,6 +331,13 @@ def test_a_checkpoint_that_cannot_be_written_leaves_the_last_one(decoder: Path, 
     (tmp_path / "checkpoint-2" / "optimizer.pt").write_bytes(b"torn")
     with pytest.raises(UserError, match=r"optimizer\.pt is missing, damaged .* --resume-fresh-optimizer"):
         loop.network.load_optimizer(tmp_path / "checkpoint-2")
+    loop.state.step = 3
+    del loop.model.save_pretrained
+    with torch.no_grad():
+        loop.model.lm_head.weight[0, 0] = math.inf
+    with pytest.raises(UserError, match=r"checkpoint-3 is not written: the weight lm_head\.weight has values .* not f"):
+        loop.write_checkpoint(tmp_path, 1)
+    assert checkpoint_steps(tmp_path) == [1, 2]
 
 
 # -- data of LeanDojo, and the known constructor -----------------------------------------------------------------------
@@ -414,9 +423,18 @@ def test_a_model_that_is_not_there_is_said_before_data_are_made(
             command.main(["--model-path", f"hf:{tmp_path}/no-such", "--data", "nanolean", "--device-type", "cpu"])
 
 
+def test_held_out_transitions_without_room_are_left_out(decoder: Path, tmp_path: Path) -> None:
+    data = write_export(tmp_path / "data", STEPS, [Transition("h " * 400 + "⊢ p", "rfl", 1)])
+    loop = loop_of(decoder, data)
+    assert (len(loop.valid), loop.too_long) == (0, 1) and loop.evaluate() == {}
+
+
 def test_what_cannot_be_finetuned_is_one_line(decoder: Path, tmp_path: Path) -> None:
     data = write_export(tmp_path / "data", STEPS)
     encoder = save_encoder(tmp_path / "encoder")
+    nothing, scales = write_export(tmp_path / "nothing", [Transition("⊢ p", "sorry", 1)]), tmp_path / "scales"
+    rows_of_all = peft.IA3Config(target_modules=["q_proj"], feedforward_modules=[], task_type="CAUSAL_LM")
+    peft.get_peft_model(plain(decoder), rows_of_all).save_pretrained(scales)
     common = ["--data", str(data), "--device-type", "cpu"]
     for words, message in (
         (
@@ -429,6 +447,8 @@ def test_what_cannot_be_finetuned_is_one_line(decoder: Path, tmp_path: Path) -> 
         (["--model-path", f"hf:{decoder}", "--prompt-format", "stp"], "stp is for whole proofs"),
         (["--model-path", f"hf:{decoder}", "--max-length", "3"], "no transition fits in 3 tokens"),
         (["--model-path", f"hf:{decoder}", "--data", str(tmp_path / "none.jsonl")], "none.jsonl"),
+        (["--model-path", f"hf:{decoder}", "--data", str(nothing)], "holds no transitions to train on"),
+        (["--model-path", f"hf:{scales}", "--lora", "4"], "holds adapters of the kind IA3, which have no rank"),
     ):
         with pytest.raises(UserError, match=message) as caught:
             sft.main([*common, *words])

@@ -168,6 +168,15 @@ def test_a_signal_in_the_last_evaluation_leaves_it_to_the_resumption(words, tmp_
         assert list(read_jsonl(run / "metrics.jsonl"))[-1]["valid/seen"] == 3
 
 
+def test_an_evaluation_that_was_due_where_a_signal_came_is_made_on_resuming(words, tmp_path):
+    run = tmp_path / "run"
+    toy_loop.main([*words, "--num-steps", "5", "--eval-every", "2steps", "--signal-at", "2"])
+    assert read_manifest(run)["step"] == 2
+    toy_loop.main(["--resume-from", str(run), "--signal-at", "none"])
+    records = list(read_jsonl(run / "metrics.jsonl"))
+    assert [record["step"] for record in records if "valid/seen" in record] == [2, 4, 5]
+
+
 def test_a_second_signal_ends_a_run_at_once(words, tmp_path):
     process = start([*words, "--step-seconds", "60"], tmp_path / "said")
     for _ in range(9):  # two are enough where the first is read within a moment

@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from nanoproof import midtrain, pretrain
+from nanoproof import midtrain, pretrain, sft
 from nanoproof.common.errors import UserError
 from nanoproof.common.files import read_jsonl
 from nanoproof.model.checkpoint_files import read_manifest
@@ -174,5 +174,7 @@ def test_a_run_does_not_go_on_with_other_text(here, tmp_path):
 
 
 def test_a_run_of_another_stage_is_refused(here):
+    with pytest.raises(UserError, match="is a run of pretrain, not of sft"):  # before its data, which are no proofs
+        sft.main(["--resume-from", str(here / "base")])
     with pytest.raises(UserError, match="is a run of pretrain, not of midtrain"):
         midtrain.main(["--resume-from", str(here / "base")])

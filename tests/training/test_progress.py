@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +21,11 @@ from nanoproof.policy.prompt_formats import FORMATS
 from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.policy.served_models import ServedModel
 from nanoproof.policy.steps_remaining import ProgressPolicy, Scorer, progress_text, weighed
+from nanoproof.retrieval.encoders import open_encoder
 from nanoproof.search.policy import Suggestion
-from nanoproof.training.progress import ProgressRow, errors_of, read_rows, rows_from_traces, split_rows
+from nanoproof.training.options import ProgressSettings
+from nanoproof.training.progress import ProgressRow, errors_of, read_rows, rows_from_traces, split_rows, train_progress
+from tests.fakes.hf_models import save_decoder, save_encoder_decoder
 from tests.fakes.policy import saying
 from tests.helpers import Later
 from tests.training import small
@@ -211,6 +214,32 @@ def test_a_server_rewards_with_the_steps_of_each_candidate(trained: Path) -> Non
     assert [each.reward for each in found] == pytest.approx([-left for left in steps], abs=1e-5)
     assert [each.score for each in found] == sorted((each.score for each in found), reverse=True)
     assert {each.output for each in plain} == {each.output for each in found} and plain[0].reward is None
+
+
+@pytest.mark.parametrize("save", [save_decoder, save_encoder_decoder])
+def test_training_begins_with_decoders_without_padding_and_with_encoder_decoders(
+    save: Callable[[Path], Path], tmp_path: Path
+) -> None:
+    start, data = save(tmp_path / "start"), write(tmp_path / "rows.jsonl", ROWS[:6])
+    settings = ProgressSettings(str(start), epochs=1.0, max_length=64, batch_size=4, eval_ratio=0.5)
+    train_progress(data, tmp_path / "out", settings, use_cpu=True)
+    scorer, tactics = Scorer(tmp_path / "out"), ["simp", "exact h"]
+    alone = [scorer.steps_remaining("⊢ p", [tactic])[0] for tactic in tactics]
+    assert scorer.steps_remaining("⊢ p", tactics) == pytest.approx(alone, abs=1e-5)
+
+
+def test_what_no_model_of_steps_comes_of_is_one_line(tmp_path: Path) -> None:
+    data = write(tmp_path / "rows.jsonl", ROWS[:6])
+    (tmp_path / "adapter_config.json").write_text('{"base_model_name_or_path": "some/base"}')
+    for start, message in ((tmp_path, "holds adapters"), (tmp_path / "none", "has no config.json|no such folder")):
+        with pytest.raises(UserError, match=message):
+            train_progress(data, tmp_path / "out", ProgressSettings(str(start)), use_cpu=True)
+        with pytest.raises(UserError, match=message):
+            open_encoder(f"hf:{start}")
+    diverges = ProgressSettings("scratch", epochs=1.0, max_length=32, batch_size=2, learning_rate=1e12)
+    with pytest.raises(UserError, match=r"not finite: try a smaller --learning-rate \(1e\+12\)"):
+        train_progress(data, tmp_path / "out", diverges, use_cpu=True)
+    assert not (tmp_path / "out" / "config.json").exists()
 
 
 def test_models_of_classes_and_wrong_devices_are_refused(trained: Path, tmp_path: Path) -> None:

@@ -132,8 +132,8 @@ def test_what_differs_from_the_last_start_is_told_in_one_line(run):
 def test_records_after_the_checkpoint_are_dropped(tmp_path):
     path = tmp_path / "metrics.jsonl"
     lines = [json.dumps({"step": step, "loss": 1.5}) + "\n" for step in (1, 2, 3, 4)]
-    path.write_text("".join(lines) + '{"step": 5, "lo')
-    assert drop_superseded(path, 2) == 2
+    path.write_text("[1]\n" + "".join(lines) + '{"step": 5, "lo')
+    assert drop_superseded(path, 2) == 3
     assert [record["step"] for record in read_jsonl(path)] == [1, 2]
     assert drop_superseded(path, 2) == 0
 

@@ -12,6 +12,7 @@ the files, the seed and the number of streams V alone.
 """
 
 import hashlib
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice, repeat
@@ -183,10 +184,20 @@ def _files_below(path: Path) -> list[Path]:
         return [path]
     if not path.is_dir():
         raise UserError(f"no text corpus {path}: neither one of {', '.join(NAMED_CORPORA)} nor a file or directory")
-    files = sorted(file for file in path.rglob("*") if file.suffix in SUFFIXES and file.is_file())
+    files: list[Path] = []
+    seen: set[Path] = set()
+    for name, inner, names in os.walk(path, followlinks=True):
+        folder = Path(name)
+        # Data are often put together of links to folders, one of which may lead back.
+        if folder.resolve() in seen:
+            inner.clear()
+            continue
+        seen.add(folder.resolve())
+        inner.sort()
+        files += [folder / file for file in names if Path(file).suffix in SUFFIXES and (folder / file).is_file()]
     if not files:
         raise UserError(f"{path} holds no {', '.join(SUFFIXES)} files")
-    return files
+    return sorted(files)
 
 
 # -- Order of documents ----------------------------------------------------------------------------------------------

@@ -70,6 +70,8 @@ class ParquetFile(TextFile):
             raise UserError(f"{path} is not a parquet file: {_one_line(error)}") from error
         if COLUMN not in schema.names:
             raise UserError(f"{path} has no column {COLUMN!r}; its columns are: {', '.join(schema.names) or 'none'}")
+        if schema.names.count(COLUMN) > 1:
+            raise UserError(f"{path} has {schema.names.count(COLUMN)} columns {COLUMN!r}; leave one of them")
         if not _is_text(schema.field(COLUMN).type):
             raise UserError(f"{path}: column {COLUMN!r} must hold strings, it holds {schema.field(COLUMN).type}")
         # Parquet counts columns by the leaves of nested ones, so it is not the schema's index.
@@ -100,40 +102,46 @@ class ParquetFile(TextFile):
 
 
 class JsonlFile(TextFile):
-    """One JSON object with a string `text` per line.
+    """One JSON object with a string `text` per line; empty lines are passed over.
 
     The first line must be one. A damaged later line counts as a document without text, and a warning names the first.
     """
 
+    # Streams read every n-th document: were empty lines documents, one behind each would leave half of them nothing.
+
     def __init__(self, path: Path) -> None:
         """Find the groups. Raises UserError if the file cannot be read, or if its first line is something else."""
         self._warned = False
-        self._starts: list[int] = []
+        self._starts: list[tuple[int, int]] = []  # of each group the first byte, and the number of its line
         groups: list[Group] = []
-        lines = start = position = 0
-        first = b""
+        position = start = documents = 0
+        first_line, first = 1, b""
         with cannot(f"read {path}"), open(path, "rb") as file:
-            for line in file:
-                first = first or line
+            for number, line in enumerate(file, start=1):
                 position += len(line)
-                lines += 1
-                if lines == JSONL_GROUP:
-                    self._starts.append(start)
-                    groups.append(Group(lines, position - start))
-                    lines, start = 0, position
-        if lines:
-            self._starts.append(start)
-            groups.append(Group(lines, position - start))
+                if not line.strip():
+                    continue
+                first = first or line
+                documents += 1
+                if documents == JSONL_GROUP:
+                    self._starts.append((start, first_line))
+                    groups.append(Group(documents, position - start))
+                    start, first_line, documents = position, number + 1, 0
+        if documents:
+            self._starts.append((start, first_line))
+            groups.append(Group(documents, position - start))
         super().__init__(path, groups)
         self._text(first, 1)  # a file of another kind is refused now, not in the middle of training
 
     def read(self, group: int, wanted: Sequence[int]) -> Iterator[str | None]:
         position = 0
         with cannot(f"read {self.path}"), open(self.path, "rb") as file:
-            file.seek(self._starts[group])
-            for number, line in zip(range(self.groups[group].documents), file):
-                if position < len(wanted) and wanted[position] == number:
-                    yield self._text_or_none(line, group * JSONL_GROUP + number + 1)
+            start, first_line = self._starts[group]
+            file.seek(start)
+            lines = ((number, line) for number, line in enumerate(file, start=first_line) if line.strip())
+            for document, (number, line) in zip(range(self.groups[group].documents), lines):
+                if position < len(wanted) and wanted[position] == document:
+                    yield self._text_or_none(line, number)
                     position += 1
         if position < len(wanted):
             raise UserError(f"{self.path}: shorter than it was when it was opened")
@@ -148,8 +156,6 @@ class JsonlFile(TextFile):
             return None
 
     def _text(self, line: bytes, number: int) -> str | None:
-        if not line.strip():
-            return None
         try:
             text = parse_json(line)[COLUMN]
         except (ValueError, KeyError, TypeError) as error:
@@ -201,7 +207,7 @@ def cut_text(text: str) -> list[str]:
 def _is_text(kind: pa.DataType) -> bool:
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
-    return pa.types.is_string(kind) or pa.types.is_large_string(kind)
+    return pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
 
 
 def _one_line(error: BaseException) -> str:
