@@ -22,22 +22,24 @@ trap 'rm -rf "$NANOPROOF_TEST_HOME"' EXIT
 mkdir -m 700 "$NANOPROOF_TEST_HOME/cache"
 cp -r "${NANOPROOF_HOME:-$HOME/.nanoproof}/cache/native" "$NANOPROOF_TEST_HOME/cache/" 2>/dev/null || true
 export NANOPROOF_HOME="$NANOPROOF_TEST_HOME" WANDB_MODE=disabled OMP_NUM_THREADS="${OMP_NUM_THREADS:-1}"
+ruff check .
+ruff format --check .
+python -m nanolean build > /dev/null &  # into the cache; the tests would wait for it
+library=$!
 # Else each of hundreds of processes compiles our modules anew where PYTHONDONTWRITEBYTECODE is set, as in containers.
 unset PYTHONDONTWRITEBYTECODE
 python -m compileall -q -j 0 nanolean nanoproof scripts benchmarks tests > /dev/null || true
-ruff check .
-ruff format --check .
 # Side by side, as one of them alone leaves a core idle. Types and the page are checked while tests are collected.
 mypy &
 types=$!
-python -m nanolean build > /dev/null &  # into the cache; each worker would build it
-library=$!
 page=""
 if [ -x web/node_modules/.bin/tsc ]; then
     (cd web && npm run --silent types && npm test --silent) &
     page=$!
 fi
 wait "$library"
+# Into the cache too, seven seconds of processor: collecting the tests takes one core.
+python -c "from nanoproof.data.nanolean import held_out_keys; held_out_keys()" > /dev/null &
 # Tests wait for processes, servers and deadlines; a further worker takes next to nothing, as it is forked after imports.
 # To ask CUDA itself whether there is a GPU, before that, would keep them from using it.
 export PYTORCH_NVML_BASED_CUDA_CHECK=1
