@@ -48,7 +48,7 @@ class QuickstartOptions:
         without=("host", "token"),
         port=change(5050, help="Port of the page that shows all stages, from the first on; none turns it off."),
     )
-    rl_seconds: int = opt(190, "Time for reinforcement learning, but for its last evaluation.", min=1)
+    rl_seconds: int = opt(220, "Time for reinforcement learning, but for its last evaluation.", min=1)
     sft_epochs: float = opt(2.0, "Epochs of supervised finetuning.", above=0)
     control: bool = opt(False, "Also train the SFT model for as many updates as RL on SFT data alone, and score it.")
     started: float | None = opt(None, "When the whole began, in seconds since the epoch (runs/quickstart.sh says it).")
