@@ -9,6 +9,7 @@ import signal
 import sys
 from contextlib import redirect_stdout, suppress
 from io import StringIO
+from multiprocessing import forkserver
 from pathlib import Path
 from threading import Lock
 
@@ -20,7 +21,7 @@ from nanoproof.common.run_dir import LogFile, RunDir
 from nanoproof.lean import certificates, embedded, lean_kernel
 from nanoproof.repos import certified
 from tests import borrowed_servers
-from tests.helpers import made_once
+from tests.helpers import fork_server, made_once
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background of a script; processes would inherit it
@@ -31,7 +32,8 @@ NEEDED_BY_MANY = (
     "transformers.models.llama.modeling_llama",
     "peft",
 )
-"""Modules that take four seconds of processor to import, imported before workers are forked."""
+"""Modules that take four seconds of processor to import, imported before workers are forked, and by the process that
+these have the ranks of a run forked from. There is one such process for all workers: each took three seconds."""
 
 # The same draws each time, so that a change is not refused for what it did not touch; nightly runs draw others, more.
 always_alike = "NANOPROOF_NIGHTLY" not in os.environ
@@ -54,6 +56,8 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         for module in NEEDED_BY_MANY:
             with suppress(ImportError):
                 importlib.import_module(module)
+        fork_server(NEEDED_BY_MANY)
+        forkserver.ensure_running()
     gc.freeze()  # else each evaluation, which collects garbage when it has drawn its curve, would walk all of them
     gc.set_threshold(50_000, 20, 20)  # to look for garbage after every 700 new objects took a twentieth of all time
     gc.enable()

@@ -17,7 +17,9 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from multiprocessing.context import ForkServerContext
 from multiprocessing.process import BaseProcess
+from multiprocessing.reduction import DupFd
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -139,18 +141,36 @@ def taken_port() -> Iterator[int]:
         yield port
 
 
-def start_forked(work: Callable[..., object], *args: object, **environment: object) -> BaseProcess:
-    """Do `work` in a process that has this one's environment and more. It is forked from one that has imported torch
-    once for all of them: that takes longer than what most have to do."""
+def fork_server(preload: Sequence[str] = ()) -> ForkServerContext:
+    """What forks processes from one that has imported torch, and `preload`, once for all of them."""
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["torch.distributed", "nanoproof.sft", "scripts.prover_eval"])
+    context.set_forkserver_preload(["torch.distributed", "nanoproof.sft", "scripts.prover_eval", *preload])
+    return context
+
+
+def start_forked(work: Callable[..., object], *args: object, **environment: object) -> BaseProcess:
+    """Do `work` in a process that has this one's environment and more. It is forked from one that has imported torch:
+    that takes longer than what most have to do."""
+    context = fork_server()
     surroundings = {**os.environ, **{name: str(value) for name, value in environment.items()}}
-    process = context.Process(target=_be_forked, args=(surroundings, work, args))
+    process = context.Process(target=_be_forked, args=(Output(), surroundings, work, args))
     process.start()
     return process
 
 
-def _be_forked(environment: dict[str, str], work: Callable[..., object], args: Sequence[object]) -> None:
+class Output:
+    """Standard output and error of this process, for one that another forks: there they are that one's."""
+
+    def __reduce__(self) -> tuple[Callable[..., None], tuple[Any, Any]]:
+        return _say_into, (DupFd(1), DupFd(2))
+
+
+def _say_into(output: Any, complaints: Any) -> None:
+    os.dup2(output.detach(), 1)
+    os.dup2(complaints.detach(), 2)
+
+
+def _be_forked(_: Output, environment: dict[str, str], work: Callable[..., object], args: Sequence[object]) -> None:
     gc.freeze()  # else it would walk, and so copy, all that was imported for it whenever it collects garbage
     os.environ.clear()
     os.environ.update(environment)
@@ -190,32 +210,6 @@ def ended(processes: Sequence[BaseProcess], seconds: float = 120.0) -> list[int 
 def run_ranks(count: int, work: Callable[..., object], *args: object) -> None:
     """Do `work` in the ranks of one run, and wait for it; raise if one of them fails."""
     assert ended(start_ranks(count, work, *args)) == [0] * count
-
-
-def run_ranks_with(modules: Sequence[str], count: int, work: Callable[..., object], *args: object) -> None:
-    """Do as `run_ranks`, in ranks that are forked from a process which imports modules once for all of them."""
-    (code,) = ended([start_forked(_fork_ranks, modules, count, work, args)])
-    assert code == 0
-
-
-def _fork_ranks(modules: Sequence[str], count: int, work: Callable[..., object], args: Sequence[object]) -> None:
-    for name in modules:
-        importlib.import_module(name)
-    gc.freeze()
-    place, children = {"WORLD_SIZE": count, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": free_port()}, []
-    for rank in range(count):
-        child = os.fork()
-        if child == 0:
-            try:
-                surroundings = {**place, "RANK": rank, "LOCAL_RANK": rank}
-                os.environ.update({name: str(value) for name, value in surroundings.items()})
-                work(*args)
-            except BaseException:
-                sys.excepthook(*sys.exc_info())
-                os._exit(1)
-            os._exit(0)
-        children.append(child)
-    assert [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children] == [0] * count
 
 
 def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]) -> Path:

@@ -16,6 +16,7 @@ import pytest
 from nanoproof.common.errors import ABSENT
 from tests.helpers import import_nodes
 from tests.lean.conftest import SCRIPT
+from tests.test_structure import PROGRAMS
 
 pytestmark = pytest.mark.slow
 
@@ -43,9 +44,12 @@ from pathlib import Path
 sys.path[:] = [folder for folder in sys.path if not (Path(folder) / "nanolean").is_dir()]
 """
 IMPORT_AND_RUN = """
-import contextlib, importlib, io, json, runpy, sys
+import contextlib, importlib, io, json, runpy, sys, threading, psutil
 
-modules, commands = json.loads(sys.argv[1])
+programs, modules, commands = json.loads(sys.argv[1])
+for name in programs:
+    importlib.import_module(name)
+loaded = [package for package in ("nanoproof.cluster", "ray") if package in sys.modules]
 failed, ended = {}, []
 for name in modules:
     try:
@@ -60,6 +64,7 @@ for name in modules:
             failed[name] = said.getvalue()
     except BaseException as error:
         failed[name] = repr(error)
+started = [thread.name for thread in threading.enumerate()] + [child.name() for child in psutil.Process().children()]
 for former in ("nanoproof.dataset", "nanoproof.lean.nanolean"):
     failed.pop(former)  # they say in one line what there is in their place
 for words in commands:
@@ -73,7 +78,7 @@ for words in commands:
     except BaseException as error:
         code = repr(error)
     ended.append([code, out.getvalue(), complaint.getvalue()])
-print(json.dumps([failed, ended]))
+print(json.dumps([failed, ended, loaded, started]))
 """
 PROVE = """
 import sys
@@ -117,7 +122,6 @@ def test_nanoproof_takes_of_it_what_is_listed_and_only_where_it_is_used() -> Non
     found = [(module_name(file), *one) for file in (ROOT / "nanoproof").rglob("*.py") for one in taken(file)]
     assert {(name, of) for name, of, _ in found} == TAKEN
     assert [(name, of) for name, of, top in found if top] == []
-    # That importing a program loads nothing of it, by whatever way, is in test_structure.py.
 
 
 # -- with the folder deleted -------------------------------------------------------------------------------------
@@ -154,9 +158,15 @@ def imported_and_run(without: Path) -> Any:
     assert len(names) > 200
     if importlib.util.find_spec("triton") is None:  # its kernels are imported where they are used
         names.remove("nanoproof.inference.triton_kernels")
-    done = run(without, "-c", IMPORT_AND_RUN, json.dumps([names, CHOOSE]))
+    done = run(without, "-c", IMPORT_AND_RUN, json.dumps([PROGRAMS, names, CHOOSE]))
     assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout.splitlines()[-1])
+    (line,) = done.stdout.splitlines()  # importing says nothing
+    return json.loads(line)
+
+
+def test_programs_do_without_it_and_the_cluster_and_nothing_is_started_by_importing(imported_and_run: Any) -> None:
+    _, _, loaded, started = imported_and_run
+    assert loaded == [] and started == ["MainThread"]
 
 
 @pytest.mark.nightly

@@ -368,11 +368,13 @@ def test_importing_a_whole_package_leaves_torch_alone(package: str, loaded: dict
     assert "torch" not in loaded[package]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_importing_a_program_loads_neither_nanolean_nor_the_cluster(program: str, loaded: dict[str, list[str]]) -> None:
     assert loaded[program] == []
 
 
+@pytest.mark.nightly
 def test_importing_the_library_prints_nothing_and_starts_nothing(loaded: dict[str, list[str]]) -> None:
     assert loaded["all"] == ["torch", "nanoproof.cluster"]
 

@@ -7,6 +7,7 @@ import atexit
 import os
 import sys
 from collections import deque
+from multiprocessing import forkserver
 from multiprocessing.connection import Connection, Pipe, wait
 from pathlib import Path
 from typing import Any
@@ -136,6 +137,7 @@ def run_tests(session: pytest.Session, connection: Connection, number: int, fold
     config: Any = session.config
     atexit._clear()  # what was registered before is for the process that registered it
     os.environ["PYTEST_XDIST_WORKER"] = f"gw{number}"  # the name by which others know that they are one of several
+    forkserver._forkserver.ensure_running = lambda: None  # else the one that there is would be waited for as a child
     capture = config.pluginmanager.getplugin("capturemanager")
     capture.stop_global_capturing()  # into a file that all of them share
     capture.start_global_capturing()

@@ -75,7 +75,7 @@ def scripted_command(folder: Path, script: dict[str, Any]) -> tuple[str, ...]:
     """Command line of a scripted REPL that keeps script and requests in the folder."""
     path = folder / "script.json"
     path.write_text(json.dumps(script))
-    return (sys.executable, str(SCRIPTED_REPL), str(path), str(folder / "requests.jsonl"))
+    return (sys.executable, "-S", str(SCRIPTED_REPL), str(path), str(folder / "requests.jsonl"))
 
 
 @pytest.fixture

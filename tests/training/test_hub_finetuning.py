@@ -27,7 +27,7 @@ from nanoproof.training.hub_examples import answer_logits, tokenize, tokenize_ro
 from nanoproof.training.hub_finetuning import HubFinetuning
 from nanoproof.training.hub_network import checkpoint_steps, target_modules
 from tests.fakes.hf_models import save_decoder, save_encoder, save_encoder_decoder, save_other_decoder
-from tests.helpers import Later, run_ranks_with
+from tests.helpers import Later, run_ranks
 from tests.training import small
 
 transformers: Any = Later("transformers")
@@ -278,9 +278,6 @@ def test_a_run_with_adapters_resumes_to_the_last_bit_and_its_folder_loads_in_pef
     assert loop_of(whole, data).lr == 2e-5  # merged, and all of it is trained
 
 
-USED_LATE = ("transformers.models.llama.modeling_llama", "torch.distributed.fsdp", "torch.distributed.checkpoint")
-
-
 def finetuned_as_command(words: list[str]) -> None:
     torch.set_num_threads(1)
     assert sft.main(words) == 0
@@ -295,7 +292,7 @@ def test_a_network_that_is_divided_over_ranks_is_finetuned_as_on_one(decoder: Pa
     # Of five examples a rank has three, in two batches, and the other two, in one.
     line += ["--target-examples-per-step", "5", "--device-batch-size", "2", "--device-type", "cpu", "--epochs", "2"]
     assert sft.main([*line, "--run-dir", str(tmp_path / "1")]) == 0
-    run_ranks_with(USED_LATE, 2, finetuned_as_command, [*line, "--run-dir", str(tmp_path / "2"), "--shard"])
+    run_ranks(2, finetuned_as_command, [*line, "--run-dir", str(tmp_path / "2"), "--shard"])
     alone, divided = (list(read_jsonl(tmp_path / run / "metrics.jsonl")) for run in ("1", "2"))
     assert len(alone) == len(divided) > 2
     for step, other in zip(alone, divided, strict=True):
