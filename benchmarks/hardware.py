@@ -60,6 +60,13 @@ def measure_peaks(device: torch.device, dtype: torch.dtype) -> Peaks:
     )
 
 
+def reading_bandwidth(size: int) -> float:
+    """Measure how many bytes per second a CPU reads of the same `size` bytes, from the cache that they fit in."""
+    numbers = torch.randn(size // torch.float32.itemsize)
+    cpu = torch.device("cpu")
+    return size / min(best_seconds(read, cpu) for read in (numbers.sum, lambda: torch.dot(numbers, numbers)))
+
+
 def best_seconds(run: Callable[[], object], device: torch.device) -> float:
     """Return the shortest time of a call."""
     times = []
@@ -99,24 +106,35 @@ def prefill_work(config: GPTConfig, lengths: Sequence[int], vocabulary: int, dty
 
 
 def decode_work(
-    config: GPTConfig, lengths: Sequence[int], samples: Sequence[Sequence[int]], vocabulary: int, dtype: torch.dtype
+    config: GPTConfig,
+    lengths: Sequence[int],
+    samples: Sequence[Sequence[int]],
+    vocabulary: int,
+    dtype: torch.dtype,
+    begins: Sequence[int] | None = None,
 ) -> Work:
-    """Count the work of all decode steps but the first; `samples[state]` are token counts, all in one batch."""
+    """Count the work of all decode steps but a state's first; `samples[state]` are token counts.
+
+    A state's first step is that of `begins`; without these all states are one batch.
+    """
     weights = matrix_parameters(config)
     matrices = weights["attention"] + weights["feed_forward"] + config.width * vocabulary
+    begins = begins or [0] * len(samples)
     flops = traffic = 0.0
-    for step in range(1, max(map(max, samples))):
-        rows = [sum(count > step for count in counts) for counts in samples]
+    for step in range(max(begin + max(counts) for begin, counts in zip(begins, samples))):
+        rows_of_all = 0
+        for begin, counts, length in zip(begins, samples, lengths):
+            time = step - begin
+            if not 0 < time < max(counts):
+                continue
+            rows = sum(count > time for count in counts)
+            rows_of_all += rows
+            for window in config.windows:
+                # What a sample wrote is its own; the prompt's keys and values are read once for all samples of a state.
+                own, columns = min(time, window), min(length + 1, window)
+                flops += 4 * config.num_heads * config.head_dim * rows * (own + columns)
+                traffic += 2 * config.kv_heads * config.head_dim * (rows * own + columns)
+        flops += 2 * matrices * rows_of_all
         # The weights once for all rows of a step; that is what makes small batches slow on a GPU.
-        traffic += matrices
-        flops += 2 * matrices * sum(rows)
-        for window in config.windows:
-            # What a sample wrote is its own; the prompt's keys and values are read once for all samples of a state.
-            pairs = read = sum(rows) * min(step, window)
-            for row, length in zip(rows, lengths):
-                columns = min(length + 1, window)
-                pairs += row * columns
-                read += columns * (row > 0)
-            flops += 4 * config.num_heads * config.head_dim * pairs
-            traffic += 2 * config.kv_heads * config.head_dim * read
+        traffic += matrices * (rows_of_all > 0)
     return Work(flops, traffic * dtype.itemsize)

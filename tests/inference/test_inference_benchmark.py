@@ -12,6 +12,7 @@ from benchmarks.hardware import Peaks, Work, decode_work, prefill_work
 from benchmarks.inference_options import Load, NetworkSize
 from benchmarks.inference_work import Network, made_up_tokenizer, random_network, random_prompts, random_states
 from benchmarks.plain_inference import PlainEngine
+from benchmarks.policy_cpu import turns_of
 from nanoproof.common.distributed import init_distributed
 from nanoproof.inference.engine import Engine
 from nanoproof.inference.sampling import SamplingOptions
@@ -73,6 +74,13 @@ def test_work_is_counted_by_hand() -> None:
     pairs = (2 * 11 + 2 * 1) + (1 * 11 + 1 * 2)
     assert written.flops == 2 * (blocks + width * 100) * 3 + 4 * width * pairs
     assert written.bytes == 4 * (2 * (blocks + width * 100) + 2 * width * ((11 + 2) + (11 + 2)))
+    # Two states at a time: the third begins when the second has ended, and shares a step with the end of the first.
+    begins = turns_of([[4], [2], [2]], 2)
+    assert begins == [0, 0, 2]
+    in_turns = decode_work(config, [10, 10, 10], [[4], [2], [2]], 100, torch.float32, begins)
+    steps, columns = 3, (11 + 1) + (11 + 2) + (11 + 3) + 2 * (11 + 1)
+    assert in_turns.bytes == 4 * (steps * (blocks + width * 100) + 2 * width * columns)
+    assert in_turns.flops == 2 * (blocks + width * 100) * 5 + 4 * width * columns
 
 
 def test_the_limit_is_what_is_scarcer() -> None:
