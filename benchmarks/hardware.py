@@ -64,7 +64,7 @@ def reading_bandwidth(size: int) -> float:
     """Measure how many bytes per second a CPU reads of the same `size` bytes, from the cache that they fit in."""
     numbers = torch.randn(size // torch.float32.itemsize)
     cpu = torch.device("cpu")
-    return size / min(best_seconds(read, cpu) for read in (numbers.sum, lambda: torch.dot(numbers, numbers)))
+    return size / min(best_seconds(numbers.sum, cpu), best_seconds(lambda: torch.dot(numbers, numbers), cpu))
 
 
 def best_seconds(run: Callable[[], object], device: torch.device) -> float:

@@ -84,13 +84,11 @@ def least_seconds(network: Network, prompts: list[list[int]], answers: Engine, l
     # Samples end by chance: what was asked for is known when they are written.
     completions = answers.generate(prompts, load.options, range(len(prompts)))
     written = [sample_lengths(completion, load.options) for completion in completions]
-    parts = [
-        prefill_work(config, lengths, vocabulary, torch.float32),
-        decode_work(config, lengths, written, vocabulary, torch.float32, turns_of(written, load.states)),
-    ]
+    prefill = prefill_work(config, lengths, vocabulary, torch.float32)
+    decode = decode_work(config, lengths, written, vocabulary, torch.float32, turns_of(written, load.states))
     peaks = measure_peaks(torch.device("cpu"), torch.float32)
     of_weights = replace(peaks, bandwidth=reading_bandwidth(torch.float32.itemsize * network.model.num_parameters()))
-    return sum(part.flops for part in parts) / peaks.flops, sum(map(of_weights.seconds, parts))
+    return (prefill.flops + decode.flops) / peaks.flops, of_weights.seconds(prefill) + of_weights.seconds(decode)
 
 
 def measure(name: str, rows: int, rounds: int, with_transformers: bool) -> Row:
@@ -116,17 +114,19 @@ def measure(name: str, rows: int, rounds: int, with_transformers: bool) -> Row:
         way(random_prompts(load, network.tokenizer, rng, 2))
     count = max(48, 4 * load.states)  # with a few, the last state, which is alone, is a part of it
     used: defaultdict[str, list[float]] = defaultdict(list)
-    limits = []
+    arithmetic, both = [], []
     for _ in range(rounds):
         prompts = random_prompts(load, network.tokenizer, rng, count)
         # By processor time: threads gain nothing here, and other load would be in the clock's.
         for label, way in ways.items():
             used[label].append(1000 * way(prompts).processor_seconds / count)
         # Beside the others in time: other load slows the machine's limits down as it does them.
-        limits.append([1000 * seconds / count for seconds in least_seconds(network, prompts, engine, load)])
+        by_arithmetic, by_both = least_seconds(network, prompts, engine, load)
+        arithmetic.append(1000 * by_arithmetic / count)
+        both.append(1000 * by_both / count)
     # The least of the limits, which are by the clock: a peak that other load has lowered is none.
-    arithmetic, limit = (round(min(of_rounds), 3) for of_rounds in zip(*limits))
-    return Row(name, network.model.num_parameters(), rows, medians(used, 3), arithmetic, limit)
+    limits = round(min(arithmetic), 3), round(min(both), 3)
+    return Row(name, network.model.num_parameters(), rows, medians(used, 3), *limits)
 
 
 def main(argv: list[str] | None = None) -> int:
