@@ -359,10 +359,12 @@ def without_private_names(text: str) -> str:
                 continue
             before = masked[: token.start()].rstrip()[-1:]
             is_field = before in ("{", "(", ",") and _FIELD.match(masked, token.end()) is not None
-            if is_field or parts[: number + 1] not in (full[-number - 1 :], ["_root_", *full]):
+            written = parts[: number + 1]
+            if is_field or written not in (full[-len(written) :], ["_root_", *full]):
                 del names[part]
             else:
-                places.append((token.start() + len(".".join(parts[: number + 1])), part))
+                places.append((token.start() + len(".".join(written)), part))
+    # Behind a dot, as in `h.name`, it may be this one or a field: the type of `h` decides.
     for name in list(names):
         if re.search(rf"(?<![{lexical.NAME_REST}»])\.{re.escape(name)}(?![{lexical.NAME_REST}])", masked):
             del names[name]
