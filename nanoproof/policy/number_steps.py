@@ -141,8 +141,7 @@ class NumberSteps:
 
     def without_subtraction(self) -> Iterator[str]:
         """Yield `s n + 1 = f n` for `s n = f n - 1`: of that an induction's hypothesis says more."""
-        sides = printed.sides(self._target, "=")
-        for whole, difference in (sides, sides[::-1]) if sides is not None else ():
+        for whole, difference in printed.both_ways(printed.sides(self._target, "=")):
             parts = printed.split_at(difference, ("-",))
             if len(parts) == 2 and printed.is_term(difference, ("-", "+", "*", "^")) and "-" not in whole:
                 claim = f"{printed.text_of(whole)} + {printed.argument_text(parts[1])} = {printed.text_of(parts[0])}"

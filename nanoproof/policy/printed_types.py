@@ -203,6 +203,14 @@ def sides(type_: Tokens, relation: str) -> tuple[Tokens, Tokens] | None:
     return stripped(parts[0]), stripped(parts[1])
 
 
+def both_ways(sides: Sequence[Tokens] | None) -> Sequence[tuple[Tokens, Tokens]]:
+    """Return the two sides of an equation as (left, right) and as (right, left); nothing for what has not two."""
+    if sides is None or len(sides) != 2:
+        return ()
+    left, right = sides
+    return (left, right), (right, left)
+
+
 def factors(product: Tokens) -> list[Tokens]:
     """Return what a product is made of; of a term that is none itself."""
     if len(split_at(stripped(product), ("+", "-"))) > 1:
