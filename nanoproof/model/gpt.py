@@ -117,7 +117,7 @@ def relu_squared(x: torch.Tensor) -> torch.Tensor:
 
 
 def norm(x: torch.Tensor) -> torch.Tensor:
-    """RMSNorm over the last dimension, without parameters."""
+    """Apply RMSNorm over the last dimension, without parameters."""
     return F.rms_norm(x, (x.shape[-1],))
 
 
