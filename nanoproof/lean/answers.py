@@ -391,19 +391,16 @@ def read_proofs(theorem: Theorem, text: str) -> list[str]:
     if not mask(text).strip():
         raise Unreadable("the text is empty")
     value = _restated(theorem, text)
+    is_value = value is not None  # what stands behind a `:=`, where tactics stand behind `by` only
     if value is None:
-        text = _without_commands_behind(text)
-        begun = _VALUE.match(text)
-        value, is_value = (text, False) if begun is None else (text[begun.end() :], True)
-    else:
-        is_value = True
+        value = _without_commands_behind(text)
+        begun = _VALUE.match(value)
+        if begun is not None:
+            value, is_value = value[begun.end() :], True
     block = _BY.match(blank_comments(value))
-    if block is not None:
-        proof = value[block.end() :]
-    elif is_value:
+    if block is None and is_value:
         return [f"exact ({textwrap.dedent(value).strip()}\n)"]
-    else:
-        proof = value
+    proof = value if block is None else value[block.end() :]
     if not mask(proof).strip():
         raise Unreadable("the proof is empty")
     return _layouts(proof, behind_by=block is not None)

@@ -202,9 +202,7 @@ class Workbench:
             starts = {gap_at(parsed.gaps, file, line, column).start}
         prover, kept = self._run(project, num_simulations, watch, lambda task: task.gap.start in starts)
         tasks = self._tasks(prover)
-        results = []
-        for task in tasks:
-            results.append(self._result(prover, task, kept))
+        results = [self._result(prover, task, kept) for task in tasks]
         problems = list(dict.fromkeys(prover.left_alone.values()))
         for path in prover.withdrawn:
             problems.append(f"the proofs of {path} are withdrawn: the file is worse with them")

@@ -369,12 +369,7 @@ class FactSteps:
 
 
 def _of_appended(
-    function: str,
-    signature: Fact,
-    left: str,
-    right: str,
-    fresh: Callable[..., list[str]],
-    definitions: Definitions,
+    function: str, signature: Fact, left: str, right: str, fresh: Callable[..., list[str]], definitions: Definitions
 ) -> Iterator[str]:
     """Yield what a function on lists may say of two that are put together, by what it gives."""
     explicit: list[Argument] = []

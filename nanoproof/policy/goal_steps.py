@@ -30,11 +30,7 @@ class GoalSteps:
     """The steps for one goal: its target, the types of the hypotheses that can be named, what the statement defines."""
 
     def __init__(
-        self,
-        target: Tokens,
-        types: Mapping[str, Tokens],
-        definitions: Definitions,
-        fresh: Callable[..., list[str]],
+        self, target: Tokens, types: Mapping[str, Tokens], definitions: Definitions, fresh: Callable[..., list[str]]
     ) -> None:
         """`fresh` makes new names of wanted ones."""
         self._numbers = NumberSteps(target, types, fresh)

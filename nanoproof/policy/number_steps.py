@@ -157,7 +157,7 @@ class NumberSteps:
         return f"apply Nat.dvd_of_mod_eq_zero <;> {cases}" if divides else cases
 
     def _moduli(self) -> list[str]:
-        """The small numerals by which something is divided, in the goal first."""
+        """List the small numerals by which something is divided, in the goal first."""
         moduli: dict[str, None] = {}
         for type_ in (self._target, *self._types.values()):
             for before, token, after in zip(type_, type_[1:], type_[2:]):

@@ -58,14 +58,15 @@ def undotted(tokens: Tokens, functions: Sequence[str]) -> Tokens:
     places: list[int] = []  # where the brackets that are open begin in what is written
     last_begin = 0
     for place, token in enumerate(tokens):
-        value, *fields = token.split(".")
+        parts = token.split(".")
+        value, fields = parts[0], parts[1:]
         if token in OPENING:
             places.append(len(written))
         elif token in CLOSING and places:
             last_begin = places.pop()
-        of_brackets = tokens[max(place - 2, 0) : place] == (")", ".")
-        if of_brackets and not by_field.keys().isdisjoint(token.split(".")):
-            applied = _applied_to(written[last_begin:-1], token.split("."), by_field)
+        is_behind_brackets = tokens[max(place - 2, 0) : place] == (")", ".")
+        if is_behind_brackets and not by_field.keys().isdisjoint(parts):
+            applied = _applied_to(written[last_begin:-1], parts, by_field)
             if last_begin and _ends_term(written[last_begin - 1]):
                 applied = ["(", *applied, ")"]
             written[last_begin:] = applied

@@ -153,7 +153,7 @@ class RecursionSteps:
                     yield f"induction {over} with | _ {size} {hypothesis} => ?_"
 
     def _measures(self) -> list[str]:
-        """The functions to numbers of which a hypothesis says that one value is below another: `m y < m x`."""
+        """Return the functions to numbers of which a hypothesis says that one value is below another: `m y < m x`."""
         measures: dict[str, None] = {}
         for type_ in self._types.values():
             for place, token in enumerate(type_):

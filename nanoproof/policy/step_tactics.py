@@ -81,7 +81,10 @@ class _Enumeration:
         return printed.undotted(printed.tokens_of(text), self._dotted)
 
     def kinds(self, lemmas: Sequence[CorpusPremise]) -> list[list[str]]:
-        """Return the steps of each kind; the kinds that are almost always right come first."""
+        """Return the steps of each kind; the kinds that are almost always right come first.
+
+        `steps` takes the first of each list, then the second of each: what shares a list waits for what is before it.
+        """
         about = (self._target, self._types, self._fresh)
         goal = GoalSteps(self._target, self._types, self._definitions, self._fresh)
         numbers, facts, products = NumberSteps(*about), FactSteps(*about), ProductSteps(*about)
@@ -258,9 +261,7 @@ class _Enumeration:
             parts = printed.split_at(type_, ("∧",))
         if len(parts) == 1 and type_[:1] != ("∃",):
             return ["rfl" if self._substitutes(type_) else self._named("h", names)]
-        patterns = []
-        for part in parts:
-            patterns.append(self._pattern(part, names))
+        patterns = [self._pattern(part, names) for part in parts]
         patterns[-1] = patterns[-1].removeprefix("⟨").removesuffix("⟩")
         return patterns
 
