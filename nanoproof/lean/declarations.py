@@ -29,6 +29,7 @@ from nanoproof.lean.source import (
 
 PROVABLE = ("theorem", "lemma", "def")
 """Keywords of declarations whose axioms and statements are asked for."""
+# An instance may say how it is preferred before its name: `instance (priority := low) name : C`.
 _NAMED = re.compile(rf"(?:\s*\(priority\s*:=[^()]*\))?\s+(?P<name>{NAME})")
 _SCOPE_WORD = r"(?:namespace|section|mutual|end)"
 _NAME_AFTER_SCOPE = rf"(?!{_SCOPE_WORD}(?:\s|\Z))(?:«[^»\n]*»|[^\s.«»]+)(?:\.(?:«[^»\n]*»|[^\s.«»]+))*"
@@ -52,6 +53,7 @@ _WHERE = re.compile(r"(?<![\w.'])where(?![\w.'])")
 _INDENTED_TACTICS = re.compile(r":=\s*by(?:[ \t]*\n\s*(?<=[ \t])|[ \t]+)\S")
 _GOES_ON = r"where|termination_by|decreasing_by|deriving|with|at|using|in|then|else|from|by|do|catch|finally"
 _AT_THE_MARGIN = re.compile(rf"^(?!(?:{_GOES_ON})(?![\w.'!?]))[^\W\d]", re.MULTILINE)
+# The end of a proof that is not over: an operator, a comma, or a word that a term or tactic follows.
 _EXPECTS_MORE = re.compile(rf"(?:[^\w'!?)\]}}⟩»]|(?<![\w.'])(?:{_GOES_ON}|exact|refine|apply|have|show|fun|intro))\Z")
 
 # -- Scopes ----------------------------------------------------------------------------------------------------------

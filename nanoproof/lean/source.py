@@ -110,6 +110,7 @@ _TACTICS_FOLLOW = re.compile(
 _TERM_FOLLOWS = re.compile(r"(?::=|<\||[,⟨$▸←↦]|(?<![\w.'])(?:from|exact))\Z")
 """Matches the end of a line that a term goes on from on the next one: `:=`, `<|`, an opened `⟨`, `exact`."""
 _BY = re.compile(r"(?<![\w.'])by(?![\w.'])")
+# An arm of `match` or `induction` that begins its line, up to its tactic or term: `| 0 => `.
 _ARM = re.compile(r"[ \t]*\|[^\n]*?=>\s*")
 _ARMS_OF = re.compile(r"(?<![\w.'])(match|induction|cases|rcases|fun|λ|next|case'?|on_goal)(?![\w.'])")
 """Matches the words that a `=>` may belong to: behind that of a `fun` stands a term, behind most others a tactic."""
@@ -320,6 +321,7 @@ _DECLARATION = re.compile(
 )
 _CONTEXT = re.compile(r"^[ \t]*(?:variable|include)(?![\w.'])", re.MULTILINE)
 _WHERE = re.compile(r"(?<![\w.'«])where(?![\w.'»])")
+# `show P from`, `show P by`: up to the first `from` or `by`, in a `P` without proofs of its own.
 _SHOW = re.compile(
     r"(?<![\w.'])show\s(?:(?!:=|;|(?<![\w.'])(?:by|show)(?![\w.'])).)*(?<![\w.'])(?:from|by)(?![\w.'])", re.DOTALL
 )
