@@ -74,12 +74,9 @@ def _blocks(text: str) -> list[_Block]:
     blocks: list[_Block] = []
     if _FENCE.search(text) is None or len(text) > MOST_SEARCHED:
         return blocks
+    comments = [(start, end) for kind, start, end in spans(text) if kind == "block"]
     # Closed ones only: to a comment that never ends would belong all that follows.
-    comments: list[tuple[int, int]] = []
-    for kind, start, end in spans(text):
-        if kind == "block" and text.endswith("-/", start, end):
-            comments.append((start, end))
-    following = iter(comments)
+    following = iter([(start, end) for start, end in comments if text.endswith("-/", start, end)])
     start, end = next(following, _NO_SPAN)
     position = 0
     while fence := _FENCE.search(text, position):

@@ -19,13 +19,7 @@ from nanoproof.lean.lean_file import PLACEHOLDER, Gap, LeanFile, OpenPlace
 from nanoproof.lean.lexical import imported_modules, mask
 from nanoproof.lean.session import HttpLeanSession
 from nanoproof.lean.source import ALLOWED_AXIOMS, parse_declaration, splice
-from nanoproof.lean.types import (
-    Branch,
-    CheckReport,
-    TacticApplied,
-    TacticFailed,
-    Theorem,
-)
+from nanoproof.lean.types import Branch, CheckReport, TacticApplied, TacticFailed, Theorem
 from nanoproof.mcp.calls import Place, Watch, gap_at, is_library, parsed_state, require_harmless, state_theorem, text_of
 from nanoproof.mcp.results import (
     CheckResult,

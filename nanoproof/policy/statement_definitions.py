@@ -121,7 +121,7 @@ class Definitions:
             by_two=tuple(by_two),
             conditional=tuple(conditional),
             signatures=tuple(signatures.items()),
-            appends=any("++" in text for text in texts.values()),
+            appends="++" in "\n".join(texts.values()),
             recursive_places=tuple(recursive_places.items()),
             helpers=_helpers(texts, recursive_places),
             nested=tuple(nested),

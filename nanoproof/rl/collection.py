@@ -69,11 +69,7 @@ class Experience:
     """What all attempts so far lead to: the matchmaker's histories and the buffers. The same on every rank."""
 
     def __init__(
-        self,
-        theorems: Sequence[Theorem],
-        matchmaker: Matchmaker,
-        buffers: Buffers,
-        starts: StartStates | None = None,
+        self, theorems: Sequence[Theorem], matchmaker: Matchmaker, buffers: Buffers, starts: StartStates | None = None
     ) -> None:
         """`starts`, where they are wanted, learn from attempts too."""
         self.theorems, self.matchmaker, self.buffers, self.starts = list(theorems), matchmaker, buffers, starts
