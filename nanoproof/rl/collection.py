@@ -184,13 +184,7 @@ class CollectSource:
         trace = self._observer.trace()
         # It has a proof: to try its negation would be wasted.
         return Task(
-            start.theorem,
-            start.num_simulations,
-            index,
-            seed,
-            may_disprove=False,
-            trace=trace,
-            given=start.given,
+            start.theorem, start.num_simulations, index, seed, may_disprove=False, trace=trace, given=start.given
         )
 
     def choose(self, rng: Random) -> Assignment | None:
