@@ -54,7 +54,7 @@ class Turned(HostPool):
 
 
 def measure(provers: int, seconds: float, folder: Path) -> dict[str, float]:
-    """Processor milliseconds of the driver for an attempt, by phase, and of the simulation."""
+    """Measure the processor milliseconds of the driver for an attempt, by phase, and of the simulation."""
     theorems = [Theorem(f"theorem t{n} : True := by sorry", "sim", f"t{n}") for n in range(THEOREMS)]
     experience = Experience(theorems, Matchmaker(THEOREMS, MatchmakerConfig()), Buffers(250_000, 0))
     source = CollectSource(experience, folder, ALONE, 0, 0)

@@ -110,7 +110,7 @@ def _plain_state(node: dict[str, Any]) -> str:
 
 
 def resident_mb(way: str, path: Path) -> float:
-    """Megabytes of memory that what is read takes. To be run in a process of its own."""
+    """Measure the megabytes of memory that what is read takes. To be run in a process of its own."""
     process = psutil.Process()
     before = process.memory_info().rss
     kept: object = load_split(path) if way == "ours" else plain_transitions(path)
@@ -120,14 +120,14 @@ def resident_mb(way: str, path: Path) -> float:
 
 
 def resident_mb_in_new_process(way: str, path: Path) -> float:
-    """`resident_mb` in a fresh process."""
+    """Measure `resident_mb` in a fresh process."""
     # In one that has held as much before, the allocator would take memory that it has kept, and nothing would show.
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         return round(pool.submit(resident_mb, way, path).result(), 1)
 
 
 def watch_stream(path: Path, size: float) -> dict[str, Any]:
-    """Resident memory, in MB, at even distances in a file that is streamed, and the speed over all of it."""
+    """Measure memory (resident, MB) at even distances in a file that is streamed, and the speed over all of it."""
     process = psutil.Process()
     samples = [round(process.memory_info().rss / 1e6)]
     count = 0
@@ -184,7 +184,7 @@ def measure_transitions(options: DataBenchmark, directory: Path) -> dict[str, An
 
 
 def lean_documents(options: DataBenchmark) -> Iterator[str]:
-    """Made-up Lean code."""
+    """Yield made-up Lean code."""
     source, characters = MathText(options.seed), 0
     while characters < options.text_megabytes * 1e6:
         text = source.lean(DOCUMENT_CHARS)

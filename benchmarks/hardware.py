@@ -86,7 +86,7 @@ def synchronize(device: torch.device) -> None:
 
 
 def prefill_work(config: GPTConfig, lengths: Sequence[int], vocabulary: int, dtype: torch.dtype) -> Work:
-    """Reading prompts and the two markers behind each, all at once, with logits at the markers.
+    """Count the work of reading prompts and the two markers behind each, all at once, with logits at the markers.
 
     Of a prompt's last layer nothing but keys and values is needed.
     """

@@ -68,7 +68,7 @@ def percentiles(seconds: Sequence[float]) -> dict[str, float]:
 
 
 def memory_mbytes(device: torch.device) -> float:
-    """On a GPU the most that tensors took, else the process's resident memory."""
+    """Return the most that tensors took on a GPU, else the process's resident memory."""
     if device.type == "cuda":
         # The most and not what is left: a batch that does not fit is what ends a run.
         return round(torch.cuda.max_memory_allocated(device) / 1e6, 1)
@@ -118,7 +118,7 @@ def plain_way(network: Network, load: Load) -> Way:
 
 
 def transformers_way(network: Network, load: Load, end_probability: float, sort_into: int | None) -> Way:
-    """`transformers` with batches of `load.states`, without a value: what a library gives who writes no engine."""
+    """Measure `transformers` with batches of `load.states`, without values: what who writes no engine has."""
     engine = TransformersEngine(network.model, network.tokenizer, end_probability, sort_into)
 
     def answer(prompts: list[list[int]]) -> int:
@@ -143,7 +143,7 @@ def compare(ways: dict[str, Way], network: Network, load: Load) -> dict[str, lis
 
 
 def occupancy(engine: Engine, before: Any, load: Load) -> dict[str, float]:
-    """Samples in a decoding step since `before` (earlier statistics), and their share of those there is room for."""
+    """Return the samples of a decoding step since `before` (earlier statistics), and their share of the rows."""
     steps = engine.stats.decode_steps - before.decode_steps
     rows = (engine.stats.sampled_tokens - before.sampled_tokens) / max(1, steps)
     return {
@@ -153,7 +153,7 @@ def occupancy(engine: Engine, before: Any, load: Load) -> dict[str, float]:
 
 
 def phases(engine: Engine, network: Network, load: Load, peaks: Peaks) -> dict[str, Any]:
-    """Prefill and decode apart, of `load.states` prompts that begin together; each beside what the machine allows.
+    """Measure prefill and decode apart, of `load.states` prompts at once; each beside what the machine allows.
 
     Reading is what it takes to sample one token, decoding is what longer samples take more. With one thread of a CPU
     it is processor time that counts.
@@ -200,7 +200,7 @@ def phases(engine: Engine, network: Network, load: Load, peaks: Peaks) -> dict[s
 
 
 def ask_with_threads(policy: TacticPolicy, network: Network, load: Load, waiting: int, states: int) -> Turn:
-    """`waiting` threads that ask the policy for states of their own, `states` in all."""
+    """Have `waiting` threads ask the policy for states of their own, `states` in all."""
     rng = random.Random(3)
     source = random_states(load, network.tokenizer, rng)
     texts = list(itertools.islice(source, states))
@@ -226,7 +226,7 @@ def ask_with_threads(policy: TacticPolicy, network: Network, load: Load, waiting
 
 
 def sweep_lengths(engine: Engine, network: Network, load: Load, lengths: Sequence[int]) -> list[dict[str, Any]]:
-    """Cost of a state by length of its prompt; the turns go round, so that other load falls on all lengths."""
+    """Measure a state's cost by the length of its prompt, in turns, so that other load falls on all lengths."""
     rng = random.Random(4)
     turns: defaultdict[int, list[Turn]] = defaultdict(list)
     loads = {length: replace(load, min_prompt_tokens=length, max_prompt_tokens=length) for length in lengths}
@@ -240,7 +240,7 @@ def sweep_lengths(engine: Engine, network: Network, load: Load, lengths: Sequenc
 
 
 def sweep_waiting(policy: TacticPolicy, network: Network, load: Load, counts: Sequence[int]) -> list[dict[str, Any]]:
-    """Cost of a state by number of threads that wait; the same number of states whatever that is."""
+    """Measure a state's cost by the number of threads that wait; the same number of states whatever that is."""
     ask_with_threads(policy, network, load, 4, 8)
     turns: defaultdict[int, list[Turn]] = defaultdict(list)
     for _ in range(load.rounds):

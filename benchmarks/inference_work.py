@@ -46,7 +46,7 @@ def made_up_tokenizer(vocab_size: int) -> Tokenizer:
 
 
 def random_network(size: NetworkSize, sequence_len: int, dist: DistInfo) -> Network:
-    """Fresh weights that end a sample with the given probability at each token."""
+    """Return fresh weights that end a sample with the given probability at each token."""
     tokenizer = made_up_tokenizer(size.vocab_size)
     torch.manual_seed(0)
     shape = {**vars(size.network), "sequence_len": sequence_len, "window_pattern": "L"}
@@ -68,7 +68,7 @@ def open_network(model_path: str | None, size: NetworkSize, load: Load, dist: Di
 
 
 def random_prompts(load: Load, tokenizer: Tokenizer, rng: random.Random, count: int) -> list[list[int]]:
-    """Prompts of random tokens."""
+    """Return prompts of random tokens."""
     prompts = []
     for _ in range(count):
         length = rng.randint(load.min_prompt_tokens, load.max_prompt_tokens)
@@ -84,7 +84,7 @@ def sample_lengths(completion: Completion, options: SamplingOptions) -> list[int
 
 
 def random_states(load: Load, tokenizer: Tokenizer, rng: random.Random) -> Iterator[str]:
-    """Texts whose prompts have about as many tokens as asked for, without end."""
+    """Yield texts whose prompts have about as many tokens as asked for, without end."""
     first, last = len(BYTE_OF_CHARACTER), tokenizer.num_text_tokens
     while True:
         length = rng.randint(load.min_prompt_tokens, load.max_prompt_tokens) - 2  # without BOS and line break
@@ -115,7 +115,7 @@ class Stopwatch:
         self._started, self._used = time.perf_counter(), time.process_time()
 
     def read(self) -> tuple[float, float]:
-        """Seconds so far: by the clock, by the processor."""
+        """Return the seconds so far: by the clock, by the processor."""
         synchronize(self._device)
         return time.perf_counter() - self._started, time.process_time() - self._used
 

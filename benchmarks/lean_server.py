@@ -197,7 +197,7 @@ def accepted(address: str) -> int:
 
 
 def measure_ours(load: Load, address: str, threads: int, seconds: float, tactics: list[str]) -> None:
-    """Our client: one call for all the tactics."""
+    """Measure our client: one call for all the tactics."""
     client = LeanServerClient(address)
 
     def worker(loop: Callable[[Call], None]) -> None:

@@ -108,13 +108,13 @@ def run_loader(options: LoaderBenchmark, documents: Documents, tokenizer: Tokeni
 
 
 def count_tokens(rows: Iterator[np.ndarray]) -> int:
-    """Go through the rows of the plain way."""
+    """Count the tokens to train on in the rows of the plain way."""
     # A row has one token more than it trains on, the last target.
     return sum(len(row) - 1 for row in rows)
 
 
 def watch_memory(options: LoaderBenchmark, documents: Documents, tokenizer: Tokenizer) -> dict[str, Any]:
-    """Resident memory, in MB, at even distances over many batches, and the speed over all of them."""
+    """Measure memory (resident, MB) at even distances over many batches, and the speed over all of them."""
     process = psutil.Process()
     before = process.memory_info().rss
     samples = []

@@ -59,7 +59,7 @@ class MathText:
         self.weights = [1 / (rank + 2) for rank in range(len(COMMON))]
 
     def documents(self) -> Iterator[str]:
-        """Three in four are prose with formulas, the others Lean code."""
+        """Yield documents: three in four are prose with formulas, the others Lean code."""
         while True:
             size = int(min(self.rng.lognormvariate(0, 1.0) / 1.65 * self.mean_chars, 40 * self.mean_chars)) + 80
             yield self.prose(size) if self.rng.random() < 0.75 else self.lean(size)
@@ -76,6 +76,7 @@ class MathText:
     def formula(self) -> str:
         """Return a piece of LaTeX."""
         pick, number = self.rng.choice, self.rng.randint
+        # All forms are written and one is picked: so many numbers are drawn whichever it is.
         x, greek = pick("abcfghknpqrstuvxyzABFGHKLMNSTVX"), pick(GREEK)
         return pick(
             (
@@ -91,7 +92,7 @@ class MathText:
         )
 
     def prose(self, size: int) -> str:
-        """Sentences in paragraphs."""
+        """Write sentences in paragraphs."""
         parts: list[str] = []
         length = 0
         while length < size:
@@ -105,7 +106,7 @@ class MathText:
         return "".join(parts)
 
     def lean(self, size: int) -> str:
-        """Lemmas with tactic proofs."""
+        """Write lemmas with tactic proofs."""
         parts = ["import Mathlib.Data.Nat.Basic\n\nnamespace " + self.word().capitalize() + "\n"]
         length = len(parts[0])
         while length < size:

@@ -96,7 +96,7 @@ def used_by(process: psutil.Process) -> float:
 
 
 def measure_viewers(count: int, seconds: float) -> dict[str, Any]:
-    """Shares of a core, by turns without viewers and with them."""
+    """Measure shares of a core, by turns without viewers and with them."""
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
     with tempfile.TemporaryDirectory() as folder:
@@ -155,7 +155,7 @@ def api_requests(address: str) -> list[str]:
 
 
 def measure_answers(path: Path, repeats: int) -> dict[str, Any]:
-    """Milliseconds of each answer and of the processor for it; and the time until all of the run was read."""
+    """Measure the milliseconds of each answer, and of the processor for it, and the time to read all of the run."""
     started = time.perf_counter()
     monitor = start_monitor_process(0)
     try:

@@ -32,7 +32,7 @@ QUESTIONS = """
 
 
 def make_small_run(path: Path, number: int) -> None:
-    """The folder of a run that has ended: what it is, its metrics, some events."""
+    """Write the folder of a run that has ended: what it is, its metrics, some events."""
     path.mkdir(parents=True)
     start = time.time() - 3600.0 * (number + 1)
     stage = ("sft", "rl")[number % 2]
@@ -63,7 +63,7 @@ def make_folder(folder: Path, runs: int, attempts: int) -> None:
 
 
 def measure(folder: Path) -> dict[str, Any]:
-    """Milliseconds (median by the wall clock, by the processor) of each question, memory in megabytes."""
+    """Measure each question in milliseconds (median by the wall clock, by the processor), and memory in megabytes."""
     monitor = start_monitor_process(0)
     monitor.show_runs(folder)
     assert monitor.pid is not None
@@ -100,7 +100,7 @@ def measure(folder: Path) -> dict[str, Any]:
 
 
 def report(measured: dict[str, Any], runs: int) -> list[str]:
-    """The table, for docs/benchmarks.md."""
+    """Return the table, for docs/benchmarks.md."""
     lines = ["| request | median ms | slowest ms | processor ms | kB |", "|---|---|---|---|---|"]
     for question, row in measured["times"].items():
         name = f"`/api/{question}`" + (f", {runs} runs" if question == "runs" else "")

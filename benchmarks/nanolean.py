@@ -75,7 +75,7 @@ def in_order(step: Step) -> Iterator[str]:
 
 
 def timed(work: Callable[..., Any], *args: Any) -> tuple[float, Any]:
-    """Seconds and result of a call."""
+    """Return the seconds and the result of a call."""
     started = time.perf_counter()
     result = work(*args)
     return time.perf_counter() - started, result
@@ -99,7 +99,7 @@ def play(ask: Callable[[dict[str, Any]], dict[str, Any]], proof: Proof) -> Timin
 
 
 def elaborate_prefixes(state: EnvState, proof: Proof) -> float:
-    """Seconds per tactic when every step elaborates the theorem with the proof so far."""
+    """Measure the seconds per tactic when every step elaborates the theorem with the proof so far."""
     # The plain way: it answers the same question, what is left to prove, as one must who knows no proof states.
     head = proof.source.rsplit("sorry", 1)[0]
     spent = 0.0
@@ -110,7 +110,7 @@ def elaborate_prefixes(state: EnvState, proof: Proof) -> float:
 
 
 def tactic_rates(state: EnvState, proofs: list[Proof]) -> list[dict[str, Any]]:
-    """Tactics per second of one core, and milliseconds of a theorem's start, against the baseline."""
+    """Measure tactics per second of one core, and milliseconds of a theorem's start, against the baseline."""
     repl = Repl(state)
     for proof in proofs:  # once to fill the caches that a running process has
         play(repl.answer, proof)
@@ -136,7 +136,7 @@ def tactic_rates(state: EnvState, proofs: list[Proof]) -> list[dict[str, Any]]:
 
 
 def library_times() -> dict[str, Any]:
-    """Seconds to have the library, from its cache against from text with every proof checked."""
+    """Measure the seconds until the library is there, from its cache against from text with every proof checked."""
     # The first call writes the cache where there is none. The least of three: other load only adds.
     load_library()
     cached = min(timed(load_library)[0] for _ in range(3))
@@ -145,7 +145,7 @@ def library_times() -> dict[str, Any]:
 
 
 def export_times(state: EnvState, proofs: list[Proof], build_seconds: float) -> list[dict[str, Any]]:
-    """Seconds to write the certificate of a proof, and the library's, and to check the latter in a fresh kernel."""
+    """Measure the seconds to write a proof's certificate and the library's, and to check that in a fresh kernel."""
     # Against elaborating the proof: what a certificate adds to having proved the theorem.
     exporting, elaborating, sizes = [], [], []
     for proof in proofs:
@@ -172,7 +172,7 @@ def export_times(state: EnvState, proofs: list[Proof], build_seconds: float) -> 
 
 
 def process_memory(proofs: list[Proof]) -> dict[str, Any]:
-    """Resident megabytes of a REPL process after all proofs, against after the first one."""
+    """Measure the resident megabytes of a REPL process after all proofs, against after the first one."""
     process = ReplProcess((sys.executable, "-m", "nanolean", "repl", "--json"))
 
     def ask(request: dict[str, Any]) -> dict[str, Any]:

@@ -52,7 +52,7 @@ class PlainEngine:
     def generate(
         self, prompts: Sequence[list[int]], num_samples: int, max_new_tokens: int, generator: torch.Generator
     ) -> tuple[list[list[list[int]]], list[list[float]]]:
-        """Samples (unfinished ones included) and value distribution of each prompt."""
+        """Return the samples (unfinished ones included) and value distribution of each prompt."""
         # Twice over the prompt, as a policy and a value that are asked by themselves do it.
         hidden, _, _ = self._prefill(prompts, self.tokenizer.value)
         bins = slice(self.tokenizer.bins[0], self.tokenizer.bins[-1] + 1)
@@ -83,7 +83,7 @@ class PlainEngine:
         return torch.cat(columns, dim=1).view(len(prompts), num_samples, -1).tolist(), values
 
     def _prefill(self, prompts: Sequence[list[int]], marker: int) -> tuple[torch.Tensor, GrowingCache, torch.Tensor]:
-        """Activations (B, C) at the marker after each prompt, the cache, and the padding before each prompt."""
+        """Return the activations (B, C) at the marker after each prompt, the cache, and the padding before each."""
         width = max(map(len, prompts)) + 1
         rows = [[self.tokenizer.pad] * (width - 1 - len(prompt)) + prompt + [marker] for prompt in prompts]
         device = self.model.device

@@ -29,7 +29,7 @@ class PlainRow:
 
 
 def plain_rows(examples: Sequence[Example]) -> list[PlainRow]:
-    """Two rows for each transition, in the order of the transitions."""
+    """Return two rows for each transition, in the order of the transitions."""
     rows = []
     for example in examples:
         for part in example.continuations:
@@ -38,7 +38,7 @@ def plain_rows(examples: Sequence[Example]) -> list[PlainRow]:
 
 
 def padded(rows: Sequence[PlainRow], pad: int, device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:
-    """Tokens and targets, both (B, T); the last token of a row predicts nothing."""
+    """Return the tokens and targets, both (B, T); the last token of a row predicts nothing."""
     length = max(len(row.tokens) for row in rows)
     tokens_BT = torch.full((len(rows), length), pad)
     targets_BT = torch.full((len(rows), length), NO_TARGET)

@@ -57,7 +57,7 @@ class Row:
 
 
 def in_bfloat16(network: Network) -> GPT:
-    """The same weights, to be computed in bfloat16."""
+    """Return the same weights, to be computed in bfloat16."""
     rough = GPT.allocate(network.model.config, compute_dtype=torch.bfloat16)
     rough.load_state_dict(network.model.state_dict())
     return rough

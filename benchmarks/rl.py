@@ -69,7 +69,7 @@ def run(
 
 
 def overlap(report: dict[str, Any]) -> dict[str, float]:
-    """Shares of the wall time of collection."""
+    """Return the shares of the wall time of collection."""
     spent, actors = report["collect"], report["actors"]
     # Each actor has a Lean process: the seconds of all of them by their number are what Lean takes at the least.
     wall, lean, network = spent["wall"], spent.get("lean", 0.0) / actors, spent["network"]
@@ -86,7 +86,7 @@ def overlap(report: dict[str, Any]) -> dict[str, float]:
 
 
 def compare(folder: Path, slots: int, steps: int, seconds: int, sleeping: bool) -> Result:
-    """Overlap with so many actors, and in lockstep."""
+    """Measure the overlap with so many actors, and in lockstep."""
     details: dict[str, Any] = {"tactic_seconds": TACTIC_SECONDS, "steps": steps, "seconds": seconds}
     shares = {}
     for name in ("ours", "lockstep"):
@@ -119,7 +119,7 @@ def scaling(folder: Path, ranks: list[int], slots: int, steps: int, seconds: int
 
 
 def main(argv: list[str] | None = None) -> None:
-    """Command line."""
+    """Run the command line."""
     parser = plain_parser(__doc__, "write the results to this file")
     parser.add_argument("--slots", type=int, nargs="*", default=[8, 16, 32])
     parser.add_argument("--ranks", type=int, nargs="*", default=[1, 2, 4])
@@ -147,7 +147,7 @@ def main(argv: list[str] | None = None) -> None:
 
 
 def print_comparison(comparison: Result) -> None:
-    """Two lines, under a title."""
+    """Print two lines, under a title."""
     print(comparison["name"])
     for name in ("ours", "lockstep"):
         way = comparison["details"][name]

@@ -101,7 +101,7 @@ def compare(folder: Path, slots: int, block: int, rounds: int, seconds: int) -> 
 
 
 def main(argv: list[str] | None = None) -> None:
-    """Command line."""
+    """Run the command line."""
     parser = plain_parser(__doc__, "write the results to this file")
     parser.add_argument("--slots", type=int, nargs="*", default=[16, 32])
     parser.add_argument("--block", type=int, default=5, help="steps in a row that are made in one way")

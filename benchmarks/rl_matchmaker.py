@@ -132,7 +132,7 @@ def peak_mb() -> float:
 
 
 def measure_log(megabytes: int) -> Result:
-    """Learning again from the logs of four ranks with so many megabytes in all, against holding them in a list."""
+    """Time learning again from the logs of four ranks, `megabytes` in all, against holding them in a list."""
     theorems = [Theorem(f"theorem t{n} : True := by sorry", "made", f"t{n}") for n in range(1000)]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder)

@@ -30,12 +30,12 @@ def column(rows: list[dict[str, float]], name: str) -> list[float]:
 
 
 def slope(rows: list[dict[str, float]]) -> float:
-    """Bytes for each step, by the least squares."""
+    """Return the bytes for each step, by the least squares."""
     return statistics.linear_regression(column(rows, "step"), column(rows, "rss")).slope
 
 
 def table(rows: list[dict[str, float]], parts: int = 10) -> str:
-    """Medians of so many parts of the run."""
+    """Return the medians of so many parts of the run."""
     size = max(1, len(rows) // parts)
     lines = ["     steps      resident MB   threads"]
     for start in range(0, len(rows) - size + 1, size):
@@ -46,7 +46,7 @@ def table(rows: list[dict[str, float]], parts: int = 10) -> str:
 
 
 def judge(rows: list[dict[str, float]]) -> dict[str, Any]:
-    """Growth in the second half, by the line through it: as a share, in MB for each thousand steps, and in threads."""
+    """Judge growth in the second half, by the line through it: a share, MB for each thousand steps, and threads."""
     # The first half does not count: caches fill, and the allocator takes what it then keeps. A line and not two ends,
     # as resident memory goes up and down from step to step.
     first, second = rows[: len(rows) // 2], rows[len(rows) // 2 :]
@@ -57,7 +57,7 @@ def judge(rows: list[dict[str, float]]) -> dict[str, Any]:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Command line; 1 if memory grows."""
+    """Run the command line; returns 1 if memory grows."""
     parser = plain_parser(__doc__)
     parser.add_argument("--steps", type=int, default=2000)
     parser.add_argument("--slots", type=int, default=8)

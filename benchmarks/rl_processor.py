@@ -79,7 +79,7 @@ def pair(seed: int, args: argparse.Namespace) -> Result:
 
 
 def main(argv: list[str] | None = None) -> None:
-    """Command line."""
+    """Run the command line."""
     parser = plain_parser(__doc__)
     parser.add_argument("--model-path", required=True, help="a network after finetuning, as of the quickstart")
     parser.add_argument("--pairs", type=int, default=3)

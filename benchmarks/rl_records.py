@@ -97,7 +97,7 @@ def make_prover(purpose: str, policy: Policy) -> Prover:
 
 
 def collect(run_path: Path, attempts: int, recorded: bool) -> dict[str, float]:
-    """Processor seconds of an attempt, of all threads together, and what the recorder wrote."""
+    """Measure the processor seconds of an attempt, of all threads together, and what the recorder wrote."""
     theorems = [Theorem("theorem t : True := by sorry", "free", f"t{number}") for number in range(THEOREMS)]
     matchmaker = Matchmaker(THEOREMS, MatchmakerConfig(base_simulations=SIMULATIONS, simulations_mult=1.0))
     experience = Experience(theorems, matchmaker, Buffers(1000, 1000))
@@ -159,7 +159,7 @@ def measure_recorder(folder: Path, attempts: int, repeats: int) -> Result:
 
 
 def search_alone(should_stop: Callable[[], bool], shown: Any, lean: TacticRunner, simulations: int) -> float:
-    """Processor seconds of all threads for one search; `shown` is what an actor shows of it."""
+    """Measure the processor seconds of all threads for a search; `shown` is what an actor shows of it."""
     gc.collect()
 
     def run() -> None:
@@ -256,7 +256,7 @@ def record(sequence: int) -> dict[str, Any]:
 
 
 def measure_index(folder: Path, megabytes: int) -> list[Result]:
-    """Writing and listing attempts, with an index and without one."""
+    """Time writing and listing attempts, with an index and without one."""
     attempt = record(0)
     size = len(json_line(attempt).encode())
     count = max(100, megabytes * 1_000_000 // size)

@@ -240,7 +240,7 @@ class Clock:
 
     @staticmethod
     def _spent(running: Collection) -> defaultdict[str, float]:
-        """What actors and network have spent so far, an actor's present state included."""
+        """Return what actors and network have spent so far, an actor's present state included."""
         assert isinstance(running.pool, ActorPool) and isinstance(running.policy, TacticPolicy)
         stats, now = running.policy.stats, time.monotonic()
         spent = defaultdict(float, network=stats.busy_seconds, answered=stats.answered)
@@ -364,7 +364,7 @@ class Alternation:
 
 
 def _stop(lockstep: Lockstep | None) -> Callable[[ActorPool], None]:
-    """`ActorPool.stop`, which lets actors out of the lockstep too."""
+    """Make an `ActorPool.stop` that lets actors out of the lockstep too."""
     stop = ActorPool.stop
 
     def call(pool: ActorPool) -> None:

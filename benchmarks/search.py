@@ -95,7 +95,7 @@ class TargetPolicy:
 
 
 def strings_of(root: Node) -> int:
-    """Bytes of all strings that a tree holds, each object once."""
+    """Return the bytes of all strings that a tree holds, each object once."""
     # Strings are left out of a node's size: they are as long as Lean's states, which the random world makes up.
     texts: dict[int, str] = {}
 
@@ -127,7 +127,7 @@ def grow(lean: TacticRunner, policy: Policy, config: SearchConfig, num_simulatio
 
 
 def python_bytes(grow: Callable[[], object]) -> int:
-    """Bytes that are still held after a call; what it returns counts."""
+    """Return the bytes that are still held after a call; what it returns counts."""
     gc.collect()
     tracemalloc.start()
     kept = grow()

@@ -110,7 +110,7 @@ def make_model(compute: Compute, dist: DistInfo, options: DeviceOptions) -> GPT:
 
 
 def seconds_of(step: Callable[[int], object], device: torch.device, count: int) -> float:
-    """Mean seconds of a step, after the warm-up; memory is counted from there."""
+    """Return the mean seconds of a step, after the warm-up; memory is counted from there."""
     for index in range(WARM_UP):
         step(index)
     synchronize(device)

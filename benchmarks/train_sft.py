@@ -43,7 +43,7 @@ class SFTComparison:
 
 
 def leantree_like(tokenizer: Tokenizer, count: int, rng: random.Random) -> list[Example]:
-    """Random tokens in lengths as in LeanTree's Mathlib data: states of 100 to 300 tokens, tactics of 10 to 20."""
+    """Make random tokens in the lengths of LeanTree's Mathlib data: states of 100 to 300, tactics of 10 to 20."""
 
     def text(low: int, high: int) -> list[int]:
         return [rng.randrange(tokenizer.num_text_tokens) for _ in range(rng.randint(low, high))]
@@ -79,7 +79,7 @@ def make_model(dist: DistInfo) -> GPT:
 
 
 def gradients(model: GPT) -> dict[str, torch.Tensor]:
-    """Copies of all gradients, which are then forgotten."""
+    """Return copies of all gradients, which are then forgotten."""
     copies = {}
     for name, parameter in model.named_parameters():
         if parameter.grad is not None:
@@ -103,7 +103,10 @@ def assert_same(model: GPT, examples: list[Example], dist: DistInfo, pad: int) -
     plain = gradients(model)
     assert ours.keys() == plain.keys()
     loss_difference = abs(sum(losses) / plain_loss - 1)
-    gradient_difference = max(float((ours[name] - plain[name]).abs().max() / plain[name].abs().max()) for name in ours)
+    gradient_difference = 0.0
+    for name, gradient in plain.items():
+        largest = (ours[name] - gradient).abs().max() / gradient.abs().max()
+        gradient_difference = max(gradient_difference, float(largest))
     assert loss_difference < GRADIENT_TOLERANCE, f"losses differ: {sum(losses)} and {plain_loss}"
     assert gradient_difference < GRADIENT_TOLERANCE, f"gradients differ by {gradient_difference}"
     return {"loss": loss_difference, "gradient": gradient_difference}

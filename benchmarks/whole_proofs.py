@@ -190,7 +190,7 @@ class Reading(NamedTuple):
 
 
 def evaluate(flags: list[str]) -> int:
-    """Be the command, in a process that has torch; this one has no use for it."""
+    """Run the command, in a process that has torch; this one has no use for it."""
     from scripts import prover_eval
 
     return prover_eval.main(flags)
@@ -373,7 +373,10 @@ class Measurement:
             elif what != READ and mark != "-":
                 faults[mark] += 1
         # Once, once more for each fault, and once more for each run that ended before its verdict was on record.
-        often = {mark for mark, count in proofs.items() if count > 1 + faults[mark] + self._excused[mark]}
+        often: set[str] = set()
+        for mark, count in proofs.items():
+            if count > 1 + faults[mark] + self._excused[mark]:
+                often.add(mark)
         if often:
             report.problems.append(
                 f"{len(often)} texts were read more often than faults and deaths explain: {min(often)}"

@@ -33,7 +33,7 @@ STAGES = (
 
 
 def programs() -> dict[str, tuple[str, Path]]:
-    """Every command by its name, with its module and file."""
+    """Return every command by its name, with its module and file."""
     found = {}
     for name in STAGES:
         place = Path(__file__).parent.joinpath(*name.split("."))
@@ -45,7 +45,7 @@ def programs() -> dict[str, tuple[str, Path]]:
 
 
 def overview() -> str:
-    """The names, each with the first line of its module."""
+    """Return the names, each with the first line of its module."""
     lines = ["usage: nanoproof NAME ...", ""]
     for name, (_, file) in programs().items():
         about = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or ""
@@ -87,7 +87,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def command() -> None:
-    """The console script `nanoproof`."""
+    """Run the console script `nanoproof`."""
     run_main(main)
 
 

@@ -118,51 +118,58 @@ def describe(path: Path) -> Described:
 def show_lines(run: Described) -> Iterator[str]:
     """Yield what there is to know of a run, a fact a line."""
     what, live, note = run.what, run.live, read_note(run.path)
-    state = live["state"]
-    facts = [
-        ("name", note["title"]),
-        ("folder", str(run.path)),
-        ("state", state["name"] + ("" if state["since"] is None else f", last heard of {_when(state['since'])}")),
-        ("step", "" if live["step"] is None else f"{live['step']:,}"),
-        ("time", "" if live["elapsed"] is None else f"{live['elapsed']:,.0f} s at work"),
-        ("command", what["command"]),
-        ("resume", what["resume"]),
-        ("started", _when(what["started"])),
-        ("from", what["parent"]),
-        ("seed", "" if what["seed"] is None else str(what["seed"])),
-        ("commit", what["commit"] + (", with changes that no commit holds" if what["changed"] else "")),
-        ("machine", str(what["hardware"].get("host") or "")),
-        ("attempts", f"{live['attempts']:,}, {live['proofs']:,} of them proofs" if live["attempts"] else ""),
-        ("size", f"{size(what['bytes'])}, the largest {what['files'][0]['name']}" if what["files"] else ""),
-    ]
-    yield from (f"{name:<10}{printable(text)}" for name, text in facts if text)
-    metrics = {name: value for name, value in live["metrics"].items() if value is not None}
-    if metrics:
+    facts = {"name": note["title"], "folder": str(run.path), "state": live["state"]["name"]}
+    if live["state"]["since"] is not None:
+        facts["state"] += f", last heard of {_when(live['state']['since'])}"
+    if live["step"] is not None:
+        facts["step"] = f"{live['step']:,}"
+    if live["elapsed"] is not None:
+        facts["time"] = f"{live['elapsed']:,.0f} s at work"
+    facts |= {"command": what["command"], "resume": what["resume"], "started": _when(what["started"])}
+    facts["from"] = what["parent"]
+    if what["seed"] is not None:
+        facts["seed"] = str(what["seed"])
+    facts["commit"] = what["commit"]
+    if what["changed"]:
+        facts["commit"] += ", with changes that no commit holds"
+    facts["machine"] = str(what["hardware"].get("host") or "")
+    if live["attempts"]:
+        facts["attempts"] = f"{live['attempts']:,}, {live['proofs']:,} of them proofs"
+    if what["files"]:
+        facts["size"] = f"{size(what['bytes'])}, the largest {what['files'][0]['name']}"
+    for name, text in facts.items():
+        if text:
+            yield f"{name:<10}{printable(text)}"
+    rows: list[list[str]] = []
+    for name, value in live["metrics"].items():
+        if value is not None:
+            rows.append([f"  {printable(name)}", f"{value:.6g}"])
+    if rows:
         yield "newest metrics"
-        yield from table(
-            ["  metric", ">value"], [[f"  {printable(name)}", f"{value:.6g}"] for name, value in metrics.items()]
-        )
+        yield from table(["  metric", ">value"], rows)
     if note["note"]:
         yield "note"
-        yield from (f"  {printable(line)}" for line in note["note"].splitlines())
+        for line in note["note"].splitlines():
+            yield f"  {printable(line)}"
 
 
 def differences(first: Described, second: Described) -> list[tuple[str, str, str]]:
     """Return the options, versions, decisions and newest figures in which two runs differ, with both values."""
-    found: list[tuple[str, str, str]] = []
-
-    def compare(kind: str, a: dict[str, Any], b: dict[str, Any]) -> None:
-        names = sorted({*a, *b}, key=lambda name: (name not in a, list(a).index(name) if name in a else 0, name))
-        for name in names:
+    different: list[tuple[str, str, str]] = []
+    for (kind, a), (_, b) in zip(_compared(first), _compared(second)):
+        for name in [*a, *sorted(b.keys() - a.keys())]:
             if a.get(name) != b.get(name):
-                found.append((f"{kind}{name}", _text(a.get(name)), _text(b.get(name))))
+                different.append((f"{kind}{name}", _text(a.get(name)), _text(b.get(name))))
+    return different
 
-    compare("--", *({name.replace("_", "-"): value for name, value in run.args.items()} for run in (first, second)))
-    compare("", *({"commit": run.what["commit"], "changed": run.what["changed"]} for run in (first, second)))
-    compare("", first.what["versions"], second.what["versions"])
-    compare("decided: ", first.what["decisions"], second.what["decisions"])
-    compare("newest ", _figures(first), _figures(second))
-    return found
+
+def _compared(run: Described) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield what of a run is compared with another one, each kind with what is put before its names."""
+    yield "--", {name.replace("_", "-"): value for name, value in run.args.items()}
+    yield "", {"commit": run.what["commit"], "changed": run.what["changed"]}
+    yield "", run.what["versions"]
+    yield "decided: ", run.what["decisions"]
+    yield "newest ", _figures(run)
 
 
 def _figures(run: Described) -> dict[str, Any]:
@@ -172,17 +179,19 @@ def _figures(run: Described) -> dict[str, Any]:
 def _text(value: Any) -> str:
     if value is None:
         return "–"
-    return f"{value:.6g}" if isinstance(value, float) else value if isinstance(value, str) else json.dumps(value)
+    if isinstance(value, str):
+        return value
+    return f"{value:.6g}" if isinstance(value, float) else json.dumps(value)
 
 
 def diff_lines(first: Described, second: Described) -> Iterator[str]:
     """Yield a table of what differs."""
-    found = differences(first, second)
-    if not found:
+    different = differences(first, second)
+    if not different:
         yield "no difference: the same options, versions and newest figures"
         return
-    names = [run_name(run.path) for run in (first, second)]
-    yield from table(["", *map(printable, names)], [[name, shorten(a, 60), shorten(b, 60)] for name, a, b in found])
+    headers = ["", printable(run_name(first.path)), printable(run_name(second.path))]
+    yield from table(headers, [[name, shorten(a, 60), shorten(b, 60)] for name, a, b in different])
 
 
 # -- rm ----------------------------------------------------------------------------------------------------------------

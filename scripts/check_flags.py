@@ -61,7 +61,7 @@ def help_of(module: str, arguments: Sequence[str]) -> str:
 
 
 def check_command(command: str) -> None:
-    """Raises UserError if a command cannot be right."""
+    """Raise UserError if a command cannot be right."""
     module, arguments = module_and_arguments(command)
     page = help_of(module, arguments)
     for argument in arguments:

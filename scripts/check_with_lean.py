@@ -184,7 +184,7 @@ class CheckedFolder:
 
 
 def lean_files(folder: Path) -> Iterator[Path]:
-    """Whatever is called `*.lean` in a folder and those below it, in order, and links that lead to other folders.
+    """List what is called `*.lean` in a folder and those below it, in order, and links that lead to other folders.
 
     Raises UserError where a folder cannot be read: there is no telling what it holds.
     """
@@ -328,7 +328,7 @@ def _name_declarations(named: list[tuple[str, str]]) -> str:
 
 
 def _without_proof(text: str) -> str:
-    """A text up to the `:=` of its first theorem; all of it where there is none."""
+    """Return a text up to the `:=` of its first theorem; all of it where there is none."""
     masked = mask(text)  # a theorem in a comment is none
     start = re.search(r"^[^\n]*?(?<![\w.'])(?:theorem|lemma)\s", masked, re.M)
     if start is not None:
@@ -455,13 +455,13 @@ def check_attempt(reader: Reader, attempt: Attempt) -> str:
 
 
 def _lean_texts(attempt: Attempt) -> list[str]:
-    """What Lean reads about the proof of an attempt."""
+    """Return what Lean reads about the proof of an attempt."""
     texts = Texts.of(_proved_theorem(attempt).source, attempt.proof)
     return [texts.whole, texts.enclosed, texts.given]
 
 
 def _proved_theorem(attempt: Attempt) -> Theorem:
-    """The theorem that was proved: where an attempt disproves, the negation."""
+    """Return the theorem that was proved: where an attempt disproves, the negation."""
     if attempt.outcome == "disproven":
         return negate(attempt.theorem)
     return attempt.theorem

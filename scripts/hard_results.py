@@ -349,7 +349,7 @@ def attempts_of(runs: Runs) -> Iterator[Attempt]:
 
 
 def _tactics_run(runs: Runs) -> float:
-    """The mean number of tactics that Lean ran for a theorem; attempts of old logs did not count them."""
+    """Return the mean number of tactics that Lean ran for a theorem; attempts of old logs did not count them."""
     counts = [attempt.counts.get("tactics_run", 0) for attempt in attempts_of(runs)]
     return sum(counts) / max(1, len(counts))
 

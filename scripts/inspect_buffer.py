@@ -213,7 +213,7 @@ def histograms(items: Sequence[Item], kind: Kind, paint: Paint) -> Iterator[str]
 
 
 def _bars(values: Sequence[int]) -> list[tuple[str, int, str]]:
-    """The rows of a histogram: about a dozen groups of values that are equally wide, empty ones too."""
+    """Return the rows of a histogram: about a dozen groups of values that are equally wide, empty ones too."""
     size = (max(values) - min(values)) // 12 + 1
     counts = Counter(value // size for value in values)
     most = max(counts.values())

@@ -78,7 +78,7 @@ class Shard:
         return list(wanted) or list(self.schema)
 
     def read(self, wanted: Sequence[str], start: int = 0) -> Iterator[tuple[int, dict[str, Any]]]:
-        """Rows with their numbers, from the row group that holds row `start`."""
+        """Yield rows with their numbers, from the row group that holds row `start`."""
         first = number = 0
         metadata = self.file.metadata
         # Groups before it are not decoded: a shard of a gigabyte shows a row at its end at once.
@@ -216,7 +216,7 @@ def search(
 
 
 def _plain(value: Any) -> Any:
-    """A value as JSON has it."""
+    """Write a value as JSON has it."""
     if isinstance(value, dict):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list):

@@ -95,7 +95,7 @@ def read(names: Sequence[str], options: ProblemOptions) -> list[Problem]:
 
 
 def overview(problems: Iterable[Problem], paint: Paint) -> Iterator[str]:
-    """Counts and lengths of each split."""
+    """Yield counts and lengths of each split."""
     lengths: dict[tuple[str, str], list[int]] = {}
     for problem in problems:
         lengths.setdefault((problem.theorem.dataset, problem.split), []).append(len(problem.theorem.source))

@@ -79,7 +79,7 @@ class Reader(Protocol):
 
 
 def open_reader(lean: str, cwd: str | None, header: str, timeout: float, sandbox: str) -> Reader:
-    """NanoLean, the server at `host:port`, or a command. Raises UserError if it is not there."""
+    """Open NanoLean, the server at `host:port`, or a command. Raises UserError if it is not there."""
     if lean == NANOLEAN:
         return NanoLeanCommand(cwd, header, timeout)
     # A program may be called anything, `lean:4` too.
@@ -105,7 +105,7 @@ class Server:
             raise UserError(f"--lean {address}: {error}") from error
 
     def read(self, sources: Iterable[str]) -> None:
-        """Nothing: a server reads a text when it is asked."""
+        """Do nothing: a server reads a text when it is asked."""
 
     def check(self, source: str, *, since: int = 0) -> CheckReport:
         """Return the server's report on a text behind its own imports."""
@@ -114,7 +114,7 @@ class Server:
         return self._reports[source]
 
     def declared(self, source: str) -> Declared | None:
-        """None: the protocol has no such question that holds for every server."""
+        """Return None: the protocol has no such question that holds for every server."""
         return None
 
     def close(self) -> None:
@@ -147,7 +147,7 @@ class LeanCommand:
         return [*command, "--json"]
 
     def close(self) -> None:
-        """Nothing: each text has its process."""
+        """Do nothing: each text has its process."""
 
     def check(self, source: str, *, since: int = 0) -> CheckReport:
         """Return the program's report on a text; raises ProtocolError if it cannot be understood."""
@@ -217,7 +217,7 @@ class LeanCommand:
         return declared
 
     def _read_files(self, texts: Sequence[str]) -> list[list[dict[str, Any]]]:
-        """The messages about each text, trouble with the program among them as errors."""
+        """Return the messages about each text, trouble with the program among them as errors."""
         with tempfile.TemporaryDirectory() as folder:
             paths = [Path(folder) / f"proof_{number}.lean" for number in range(len(texts))]
             for path, text in zip(paths, texts, strict=True):
@@ -304,7 +304,7 @@ def parse_message(line: str) -> dict[str, Any] | None:
 
 
 def _line(message: dict[str, Any]) -> int:
-    """The line of a message; 0 where it has none."""
+    """Return the line of a message; 0 where it has none."""
     place = message.get("pos")
     if isinstance(place, dict) and isinstance(place.get("line"), int):
         return int(place["line"])
@@ -312,7 +312,7 @@ def _line(message: dict[str, Any]) -> int:
 
 
 def _error_text(message: dict[str, Any]) -> str:
-    """An error with its place, on one line."""
+    """Return an error with its place, on one line."""
     place = message.get("pos") or {}
     first = str(message.get("data", "")).strip().split("\n")[0]
     return f"{place.get('line', 0)}:{place.get('column', 0)}: error: {first}"
@@ -348,7 +348,7 @@ def choose_sandbox(asked: str, command: Sequence[str], cwd: str | None) -> tuple
 
 
 def _bwrap_problem(command: Sequence[str], cwd: str | None) -> str:
-    """Why a command cannot be run in bubblewrap; empty if it can."""
+    """Return why a command cannot be run in bubblewrap; empty if it can."""
     if shutil.which("bwrap") is None:
         return "bubblewrap, `bwrap`, is not on the PATH"
     with tempfile.TemporaryDirectory() as folder:

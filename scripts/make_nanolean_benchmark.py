@@ -58,7 +58,7 @@ def classics() -> list[Entry]:
 
 
 def generated(excluded: frozenset[str]) -> Iterator[tuple[str, int, Entry]]:
-    """(family, level, theorem) of generated problems that replay and that no finisher proves alone."""
+    """Yield (family, level, theorem) of generated problems that replay and that no finisher proves alone."""
     for family in FAMILIES:
         per_level = dict.fromkeys(LEVELS, PER_CELL)
         for problem in family_problems(family, SEED, per_level, excluded, is_trivial, patience=2000):
@@ -72,7 +72,7 @@ def generated(excluded: frozenset[str]) -> Iterator[tuple[str, int, Entry]]:
 
 
 def draw() -> dict[str, list[Entry]]:
-    """Both splits: classics dealt in turn, then for each level its families in turn until the level has its share."""
+    """Draw both splits: classics in turn, then for each level its families in turn until the level has its share."""
     splits: dict[str, list[Entry]] = {split: [] for split in SPLITS}
     # Keys of statements, equal for the same one with other names: a solved theorem must not come again.
     known = set(library_keys())
@@ -91,7 +91,7 @@ def draw() -> dict[str, list[Entry]]:
 
 
 def _deal(splits: dict[str, list[Entry]], level: int, families: dict[str, list[Entry]]) -> None:
-    """Gives both splits the same number of a level's theorems of each family, as far as they go round."""
+    """Give both splits the same number of a level's theorems of each family, as far as they go round."""
     # The levels divide the size with a remainder, of which the lower ones have one theorem each.
     share = SPLIT_SIZE // len(LEVELS) + (level <= SPLIT_SIZE % len(LEVELS))
     missing = dict.fromkeys(splits, share)
@@ -109,7 +109,7 @@ def _deal(splits: dict[str, list[Entry]], level: int, families: dict[str, list[E
 
 
 def _pairs(order: list[str], families: dict[str, list[Entry]]) -> Iterator[tuple[Entry, Entry]]:
-    """Two theorems of one family at a time, families in turn."""
+    """Yield two theorems of one family at a time, families in turn."""
     longest = max(len(entries) for entries in families.values())
     for first in range(0, longest - 1, 2):
         for family in order:
@@ -118,7 +118,7 @@ def _pairs(order: list[str], families: dict[str, list[Entry]]) -> Iterator[tuple
 
 
 def interleaved(entries: list[Entry]) -> list[Entry]:
-    """Levels in turn, so that every beginning of the file is a fair sample of it."""
+    """Put levels in turn, so that every beginning of the file is a fair sample of it."""
     queues: dict[int, list[Entry]] = {level: [] for level in LEVELS}
     for entry in random.Random(SEED).sample(entries, len(entries)):
         level = level_of(entry.name)

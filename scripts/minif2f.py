@@ -466,19 +466,14 @@ def table(summary: dict[str, Any]) -> str:
     """Format the result as lines of text."""
     lines = [f"{'':<34}{'solved':>10}{'share':>9}{'95% interval':>17}{'budget':>24}{'errors':>8}{'rechecked':>11}"]
     for name, score in summary["scores"].items():
-        unit = "simulations"
-        if name == "whole":
-            unit = "samples"
+        solved = f"{score['solved']}/{score['total']:>4}"
+        share = 100 * score["solved"] / max(1, score["total"])
+        interval = f"{100 * score['low']:.1f} -{100 * score['high']:>5.1f}%"
+        budget = f"{score['simulations']} {'samples' if name == 'whole' else 'simulations':<11}"
         recheck = summary["recheck"].get(name)
-        rechecked = "-"
-        if recheck:
-            rechecked = f"{recheck['accepted']}/{recheck['files']}"
-        lines.append(
-            f"{TITLES[name]:<34}{score['solved']}/{score['total']:>4}".ljust(44)
-            + f"{100 * score['solved'] / max(1, score['total']):>8.1f}%"
-            + f"{100 * score['low']:>9.1f} -{100 * score['high']:>5.1f}%"
-            + f"{score['simulations']:>12} {unit:<11}{score['errors']:>8}{rechecked:>11}"
-        )
+        rechecked = f"{recheck['accepted']}/{recheck['files']}" if recheck else "-"
+        columns = f"{share:>8.1f}%{interval:>17}{budget:>24}{score['errors']:>8}{rechecked:>11}"
+        lines.append(f"{TITLES[name]:<34}{solved:<10}{columns}")
     for pair, comparison in summary["compared"].items():
         first, _, second = pair.partition(" - ")
         low, high = 100 * comparison["low"], 100 * comparison["high"]

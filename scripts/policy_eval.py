@@ -89,7 +89,7 @@ def checkpoints(texts: Sequence[str]) -> list[Path]:
 
 
 def spread(items: Sequence[Transition], count: int | None) -> list[Transition]:
-    """At most `count` of the items, evenly spread."""
+    """Return at most `count` of the items, evenly spread."""
     # The first ones would be of one file: transitions stand in the order of the sources that they were traced from.
     number = len(items)
     if count is not None:
@@ -160,7 +160,7 @@ def _number(metric: str, value: float) -> str:
 
 
 def depth_table(judged: Judged, paint: Paint) -> list[str]:
-    """Values by depth: on transitions of that depth, and on those whose value the model says is that."""
+    """Write values by depth: on transitions of that depth, and on those whose value the model says is that."""
     rows = []
     for row in judged.metrics.depths:
         # Means of nothing are no zeros: such cells stay empty.

@@ -106,7 +106,7 @@ def _directory_records(path: Path) -> Iterator[Record]:
 
 
 def _natural(path: Path) -> tuple[str, int, str, str]:
-    """`12_nanolean_valid` after `5_nanolean_valid`."""
+    """Return the key that sorts `12_nanolean_valid` after `5_nanolean_valid`."""
     step, _, dataset = path.parent.name.partition("_")
     if not step.isdigit():
         step, dataset = "-1", ""
@@ -114,7 +114,7 @@ def _natural(path: Path) -> tuple[str, int, str, str]:
 
 
 def _run_records(run: Path) -> Iterator[Record]:
-    """The attempts of collection in their order, as the index tells of them."""
+    """Yield the attempts of collection in their order, as the index tells of them."""
     index, trees = AttemptIndex(run), set(kept_trees(run))
     index.poll()
     # Ranks write logs of their own, which the numbers put into the order that learning took them in.
@@ -152,7 +152,7 @@ def _file_records(path: Path) -> Iterator[Record]:
 
 
 def _in_memory(path: Path, origin: Origin, attempt: Attempt, number: tuple[int, int, int] | None = None) -> Record:
-    """A record whose attempt is in memory."""
+    """Make a record whose attempt is in memory."""
     theorem, has_tree = attempt.theorem, attempt.tree is not None
     about = (theorem.dataset, theorem.id, attempt.outcome, attempt.num_tactics)
     return Record(path, origin, *about, lambda: attempt, number, has_tree)

@@ -127,7 +127,7 @@ def arms_of(scored: Sequence[Scored]) -> list[str]:
 
 
 def scores_table(scored: Sequence[Scored], options: dict[str, Any]) -> str:
-    """Solved, with Wilson's interval, and what the run did."""
+    """Write what was solved, with Wilson's interval, and what the run did."""
     lines = [
         f"NanoLean, held-out test theorems, {options['simulations']} simulations each, solvers at every node; RL for "
         f"{options['minutes']:g} minutes (ablations {options['ablation_minutes']:g})",
@@ -154,7 +154,7 @@ def scores_table(scored: Sequence[Scored], options: dict[str, Any]) -> str:
 
 
 def experience(point: Point) -> tuple[str, str]:
-    """Attempts, and theorems proved, in a run up to a point; empty where nothing was collected."""
+    """Count attempts, and theorems proved, in a run up to a point; empty where nothing was collected."""
     if not point.run_dir:
         return "", ""
     attempts = 0
@@ -170,7 +170,7 @@ def experience(point: Point) -> tuple[str, str]:
 
 
 def comparisons(scored: Sequence[Scored]) -> dict[str, dict[str, Any]]:
-    """Paired comparisons, by their names: RL with start and control of each seed, ablations; on each set."""
+    """Return paired comparisons, by their names: RL with start and control of each seed, ablations; on each set."""
     pairs: dict[str, tuple[Scored | None, Scored | None]] = {}
     for seed in seeds_of(scored):
         rl = last(scored, RL, seed)
@@ -208,7 +208,7 @@ def pairs_table(pairs: dict[str, dict[str, Any]]) -> str:
 
 
 def both_seeds(scored: Sequence[Scored]) -> list[str]:
-    """Means over the seeds, compared by theorem; nothing where there is one seed."""
+    """Return the means over the seeds, compared by theorem; nothing where there is one seed."""
     stages = [(SFT, RL), (CONTROL, RL)]
     for arm in arms_of(scored):
         stages.append((RL, arm))
@@ -233,7 +233,7 @@ def both_seeds(scored: Sequence[Scored]) -> list[str]:
 
 
 def plot(scored: Sequence[Scored], file: Path) -> None:
-    """Held-out curves of RL and control for each seed, on the hard set; beside them any ablations."""
+    """Plot held-out curves of RL and control for each seed, on the hard set; beside them any ablations."""
     import matplotlib
 
     matplotlib.use("Agg")  # no window, and no display needed

@@ -46,7 +46,7 @@ def default_name() -> str:
 
 
 def named_tokenizer(name: str) -> Tokenizer:
-    """`built`, or a tokenizer file or directory. Raises UserError if it is missing."""
+    """Open `built`, or a tokenizer file or directory. Raises UserError if it is missing."""
     if name == BUILT:
         return gpt2_tokenizer()
     return Tokenizer.load(Path(name).expanduser())

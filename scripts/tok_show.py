@@ -124,7 +124,7 @@ def listing(tokenizer: Tokenizer, tokens: Sequence[int]) -> str:
 
 
 def summary(tokenizer: Tokenizer, tokens: Sequence[int]) -> str:
-    """Counts of tokens, characters and bytes."""
+    """Return counts of tokens, characters and bytes."""
     sizes = tokenizer.token_bytes()
     num_bytes = markers = 0
     for token in tokens:

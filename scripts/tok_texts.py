@@ -66,7 +66,7 @@ def _file_texts(path: Path) -> Iterator[str]:
 
 
 def _is_leantree(path: Path) -> bool:
-    """Whether the first line is a file of Lean in LeanTree's format; lines that are no JSON are left to the reader."""
+    """Tell whether the first line is a file in LeanTree's format; lines that are no JSON are left to the reader."""
     with open(path, encoding="utf-8", errors="replace") as lines:
         try:
             first = json.loads(next(lines, "null"))
@@ -76,7 +76,7 @@ def _is_leantree(path: Path) -> bool:
 
 
 def _blocks(path: Path) -> Iterator[str]:
-    """A text file in parts of whole lines, so that files of any size can be read."""
+    """Yield a text file in parts of whole lines, so that files of any size can be read."""
     try:
         with open(path, encoding="utf-8", newline="") as file:
             while lines := file.readlines(BLOCK):

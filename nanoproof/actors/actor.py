@@ -53,7 +53,7 @@ back from the actors; Python's 5 ms would cost more than the operation."""
 
 
 def _between(began: float, ended: float, parts: Sequence[tuple[float, float]]) -> Iterator[tuple[float, float]]:
-    """What of a span lies in none of its `parts`, which are in order."""
+    """Yield what of a span lies in none of its `parts`, which are in order."""
     for start, end in (*parts, (ended, ended)):
         if start > began:
             yield began, start

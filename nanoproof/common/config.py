@@ -364,7 +364,7 @@ class Parser(argparse.ArgumentParser):
         return parsed, rest
 
     def _with_values(self, values: Mapping[str, Any], namespace: Any) -> argparse.Namespace:
-        """What parsing gives where options have these values, and the others their defaults."""
+        """Return what parsing gives where options have these values, and the others their defaults."""
         parsed, _ = super().parse_known_args([], namespace)
         for name, value in values.items():
             assert name in parsed and name not in self._presets, f"{self.prog} has no option {name}"
@@ -402,12 +402,12 @@ class Parser(argparse.ArgumentParser):
         return ""
 
     def _commands(self) -> list[tuple[str, argparse.ArgumentParser]]:
-        """The commands that this program has, by name, with their parsers."""
+        """Return the commands that this program has, by name, with their parsers."""
         nested = [action for action in self._actions if isinstance(action, argparse._SubParsersAction)]
         return [(name, parser) for action in nested for name, parser in action.choices.items()]
 
     def _chosen(self, parsed: argparse.Namespace) -> list[argparse.ArgumentParser]:
-        """This parser, and that of the command that was named on the command line."""
+        """Return this parser, and that of the command that was named on the command line."""
         nested = [action for action in self._actions if isinstance(action, argparse._SubParsersAction)]
         names = [getattr(parsed, action.dest, None) for action in nested]
         chosen = [parser for name, parser in self._commands() if name in names]
@@ -426,7 +426,7 @@ class Parser(argparse.ArgumentParser):
             raise
 
     def _as_written_now(self, arguments: Sequence[str]) -> list[str]:
-        """The command line with flags by the names that this parser knows, and switches without values."""
+        """Return the command line with flags by the names that this parser knows, and switches without values."""
         end = [*arguments, "--"].index("--")
         rewritten = []
         for word in arguments[:end]:
@@ -440,7 +440,7 @@ class Parser(argparse.ArgumentParser):
         return [*rewritten, *arguments[end:]]
 
     def _successor(self, flag: str, word: str) -> str:
-        """The flag that a flag is read as; ends the command if it is an earlier one without a successor."""
+        """Return the flag that a flag is read as; ends the command if it is an earlier one without a successor."""
         if flag in self._option_string_actions:
             return flag
         if is_retired_flag(flag):

@@ -115,12 +115,7 @@ def fetch_files(repository: str, files: Sequence[str], revision: str | None) -> 
 
 
 def push_folder(
-    repository: str,
-    folder: Path,
-    files: Sequence[str],
-    kind: Literal["model", "dataset"],
-    private: bool,
-    message: str,
+    repository: str, folder: Path, files: Sequence[str], kind: Literal["model", "dataset"], private: bool, message: str
 ) -> str:
     """Push files of a folder as one commit to a repository of the hub, which is made if it is not there; returns the
     commit. Raises UserError.
@@ -135,11 +130,7 @@ def push_folder(
     try:
         api.create_repo(repository, repo_type=kind, private=private or None, exist_ok=True)
         commit = api.upload_folder(
-            repo_id=repository,
-            folder_path=folder,
-            repo_type=kind,
-            allow_patterns=list(files),
-            commit_message=message,
+            repo_id=repository, folder_path=folder, repo_type=kind, allow_patterns=list(files), commit_message=message
         )
     except LocalTokenNotFoundError as error:
         raise UserError(f"--push {repository}: log in by `hf auth login`, or set HF_TOKEN") from error

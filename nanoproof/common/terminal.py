@@ -101,10 +101,14 @@ def printable(text: str) -> str:
     """Replace characters that move the cursor or change colours by their code points, in text from outside."""
     if text.isprintable():
         return text
-    return "".join(
-        char if char in _KEPT or char.isprintable() or (char.isspace() and ord(char) > 127) else f"<U+{ord(char):04X}>"
-        for char in text
-    )
+    shown: list[str] = []
+    for char in text:
+        is_wide_space = char.isspace() and ord(char) > 127  # Python calls these unprintable; they only leave room
+        if char in _KEPT or char.isprintable() or is_wide_space:
+            shown.append(char)
+        else:
+            shown.append(f"<U+{ord(char):04X}>")
+    return "".join(shown)
 
 
 def columns(text: str) -> int:

@@ -370,7 +370,7 @@ class Downloader:
 
     @contextmanager
     def _pool(self) -> Iterator[ThreadPool]:
-        """Threads that Ctrl-C does not wait for: one of them may be listening to a host that says nothing."""
+        """Make threads that Ctrl-C does not wait for: one of them may be listening to a host that says nothing."""
         with ThreadPool(self._config.workers) as pool:
             try:
                 yield pool

@@ -29,14 +29,7 @@ from nanoproof.common.files import read_json, read_object, read_text
 from nanoproof.common.run_dir import home, repo_name, trace_folder
 from nanoproof.data.sources.manifest import file_paths
 from nanoproof.data.theorems.theorem_sets import json_rows, jsonl_rows, parquet_rows
-from nanoproof.data.weighted_rows import (
-    CONJECTURE_MARKER,
-    Row,
-    conjecture_text,
-    row_of,
-    write_packed_json,
-    write_rows,
-)
+from nanoproof.data.weighted_rows import CONJECTURE_MARKER, Row, conjecture_text, row_of, write_packed_json, write_rows
 from nanoproof.lean.declarations import Declaration, outline
 from nanoproof.lean.lexical import blank_comments, mask
 from nanoproof.lean.source import sorries

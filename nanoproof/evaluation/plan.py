@@ -244,7 +244,7 @@ def bisected(count: int) -> list[int]:
 
 
 def _default_path(options: EvalOptions, kind: str, model: Path | str | None, dataset: str) -> Path:
-    """Beside the checkpoint; the default split has no name of its own in it."""
+    """Return a path beside the checkpoint; the default split has no name of its own in it."""
     suffix = _suffix(options, dataset)
     if model is None:
         return baseline_dir(options.policy) / f"{kind}_{suffix}"

@@ -28,14 +28,7 @@ from nanoproof.inference.language_model import LanguageModel, TextSample, batche
 from nanoproof.lean.answers import written_proof
 from nanoproof.lean.types import Theorem
 from nanoproof.prover.attempt import Attempt
-from nanoproof.prover.whole_proof import (
-    PATIENCE,
-    Candidate,
-    PromptRenderer,
-    RepairRenderer,
-    Verification,
-    Verifier,
-)
+from nanoproof.prover.whole_proof import PATIENCE, Candidate, PromptRenderer, RepairRenderer, Verification, Verifier
 from nanoproof.search.policy import PolicyError, PolicyUnavailable
 
 AGAIN_SHARE, AGAIN_LEAST_SECONDS = 0.5, 600.0

@@ -28,14 +28,7 @@ from nanoproof.common.errors import UserError
 from nanoproof.common.web.http_client import on_loopback, seconds_to_wait
 from nanoproof.inference.language_model import GenerationOptions, TextSample, chat_messages, unit_vectors
 from nanoproof.inference.model_options import TOKEN_VARIABLE, EndpointOptions
-from nanoproof.inference.openai_address import (
-    TO_HTTPS,
-    address_hint,
-    among,
-    checked_base,
-    may_serve,
-    proxy_for,
-)
+from nanoproof.inference.openai_address import TO_HTTPS, address_hint, among, checked_base, may_serve, proxy_for
 from nanoproof.inference.openai_answers import (
     NOT_BY_WAITING,
     OF_COUNT,

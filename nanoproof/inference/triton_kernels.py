@@ -160,33 +160,37 @@ def _project(
     VALUES: tl.constexpr,
 ):
     dtype = q.dtype.element_ty
+    # A unit is a head of a row of `qkv`, which has the heads of queries, then those of keys, then those of values.
     unit = tl.program_id(0).to(tl.int64) * UNITS + tl.arange(0, UNITS)
     row, head = unit // (heads + 2 * kv_heads), unit % (heads + 2 * kv_heads)
+    key_head, value_head = head - heads, head - heads - kv_heads
+    is_query, is_key, is_value = head < heads, (key_head >= 0) & (value_head < 0), value_head >= 0
+    # Rotation is of pairs of features, (2 i, 2 i + 1): `even` and `odd`, `a` and `b` once rotated.
     feature = 2 * tl.arange(0, HALF)[None, :]
     inside = (unit < units)[:, None] & (feature < size)
-    is_query, is_value = head < heads, head >= heads + kv_heads
     turn = rope + tl.load(positions + row, mask=unit < units, other=0)[:, None] * size + feature
     cos, sin = tl.load(turn, mask=inside, other=0.0), tl.load(turn + 1, mask=inside, other=0.0)
-    mine = qkv + unit[:, None] * size + feature
-    even = tl.load(mine, mask=inside, other=0.0).to(tl.float32)
-    odd = tl.load(mine + 1, mask=inside, other=0.0).to(tl.float32)
+    loaded = qkv + unit[:, None] * size + feature
+    even = tl.load(loaded, mask=inside, other=0.0).to(tl.float32)
+    odd = tl.load(loaded + 1, mask=inside, other=0.0).to(tl.float32)
     a, b = _turned(even, odd, cos, sin, size, EPS, dtype)
     if VALUES:
         scale = tl.load(scales + layer).to(dtype).to(tl.float32)
-        more = values + (row * kv_heads + head - heads - kv_heads)[:, None] * size + feature
+        more = values + (row * kv_heads + value_head)[:, None] * size + feature
         added = inside & is_value[:, None]
         even += (scale * tl.load(more, mask=added, other=0.0).to(tl.float32)).to(dtype).to(tl.float32)
         odd += (scale * tl.load(more + 1, mask=added, other=0.0).to(tl.float32)).to(dtype).to(tl.float32)
+    # Values are neither normalised nor rotated.
     a, b = tl.where(is_value[:, None], even.to(dtype), a), tl.where(is_value[:, None], odd.to(dtype), b)
     where = q + (row * heads + head)[:, None] * size + feature
     mask = inside & is_query[:, None]
     tl.store(where, a, mask=mask)
     tl.store(where + 1, b, mask=mask)
-    where = k + (row * kv_heads + head - heads)[:, None] * size + feature
-    mask = inside & ((head >= heads) & (head < heads + kv_heads))[:, None]
+    where = k + (row * kv_heads + key_head)[:, None] * size + feature
+    mask = inside & is_key[:, None]
     tl.store(where, a, mask=mask)
     tl.store(where + 1, b, mask=mask)
-    where = v + (row * kv_heads + head - heads - kv_heads)[:, None] * size + feature
+    where = v + (row * kv_heads + value_head)[:, None] * size + feature
     mask = inside & is_value[:, None]
     tl.store(where, a, mask=mask)
     tl.store(where + 1, b, mask=mask)

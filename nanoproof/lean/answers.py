@@ -40,7 +40,7 @@ LONGEST_COMMENT = 3_000
 # -- Code blocks -----------------------------------------------------------------------------------------------------
 
 _FENCE = re.compile(r"(?P<mark>(?<!`)`{3,}|^[ \t>]*~{3,})(?P<info>[^\n`]*)", re.MULTILINE)
-_NO_SPAN = ("", sys.maxsize, sys.maxsize)
+_NO_SPAN = (sys.maxsize, sys.maxsize)
 _LEAN_TAGS = frozenset({"lean", "lean4", "lean3", "tactic", "tactics", "proof"})
 _TEXT_OF_BLOCKS = frozenset({"markdown", "md"})
 _TEXT_TAGS = frozenset({"", "text", "txt", "plain", "plaintext", "code"})
@@ -74,12 +74,14 @@ def _blocks(text: str) -> list[_Block]:
     blocks: list[_Block] = []
     if _FENCE.search(text) is None or len(text) > MOST_SEARCHED:
         return blocks
-    comments = iter([span for span in spans(text) if span[0] == "block" and text.endswith("-/", *span[1:])])
-    _, start, end = next(comments, _NO_SPAN)
+    comments = [(start, end) for kind, start, end in spans(text) if kind == "block"]
+    # Closed ones only: to a comment that never ends would belong all that follows.
+    following = iter([(start, end) for start, end in comments if text.endswith("-/", start, end)])
+    start, end = next(following, _NO_SPAN)
     position = 0
     while fence := _FENCE.search(text, position):
         while end <= fence.start():
-            _, start, end = next(comments, _NO_SPAN)
+            start, end = next(following, _NO_SPAN)
         if start < fence.start():  # an example in a doc comment of a file that no fence surrounds
             position = end
             continue
@@ -100,29 +102,31 @@ def _block(text: str, fence: re.Match[str]) -> tuple[_Block, int]:
         return _Block(tag, code, fence.start()), same_line + len(mark)
     # Markup may follow on its line: `</final_answer>`, an end token that is none of those above.
     closing = re.compile(rf"(?<!{mark[0]}){mark[0]}{{{len(mark)},}}[ \t]*(?:$|(?=[<\[]))", re.MULTILINE)
-    end = _outside_comments(text, fence.end(), closing)
-    body = text[fence.end() : len(text) if end is None else end.start()]
-    line = text.rfind("\n", 0, fence.start()) + 1
-    margin = len(text[line : fence.start()]) - len(text[line : fence.start()].lstrip(" \t"))
-    rows = body.removeprefix("\n").split("\n")
-    if _QUOTED.fullmatch(text, line, fence.start()):  # the whole block is quoted: `> theorem ..`
-        rows = [_QUOTED.sub("", row, count=1) for row in rows]
-    body = "\n".join(_unindented(row, margin) for row in rows)
+    last_fence = _outside_comments(text, fence.end(), closing)
+    body_end = end = len(text)
+    if last_fence is not None:
+        body_end, end = last_fence.span()
+    lines = text[fence.end() : body_end].removeprefix("\n").split("\n")
+    before = text[text.rfind("\n", 0, fence.start()) + 1 : fence.start()]
+    margin = len(before) - len(before.lstrip(" \t"))
+    if _QUOTED.fullmatch(before):  # the whole block is quoted: `> theorem ..`
+        lines = [_QUOTED.sub("", line, count=1) for line in lines]
+    body = "\n".join(_unindented(line, margin) for line in lines)
     tag, code = _tag_and_code(fence["info"], body)
-    return _Block(tag, code, fence.start(), end is not None), len(text) if end is None else end.end()
+    return _Block(tag, code, fence.start(), last_fence is not None), end
 
 
 def _tag_and_code(info: str, body: str) -> tuple[str, str]:
-    """Tell the tag on the line of a fence from code that begins on it."""
+    """Tell the tag on the line of a fence (`info`) from code that begins on it; `body` stands on the lines below."""
     parts = _TAG.match(info)
     assert parts is not None, "it matches the empty text"
     tag, rest = parts["tag"].lower(), parts["rest"].strip()
-    if tag in _LEAN_TAGS or tag in _TEXT_TAGS:
-        code = "" if _ATTRIBUTES.match(rest) and body.strip() else rest
-        return tag, f"{code}\n{body}" if code and body else code or body
-    if body.strip() and (not rest or _ATTRIBUTES.match(rest)):
-        return tag, body
-    return "", f"{info.strip()}\n{body}" if body else info.strip()
+    has_body = body.strip() != ""
+    # What looks like attributes is the code where no other follows.
+    code = "" if has_body and _ATTRIBUTES.match(rest) else rest
+    if tag not in _LEAN_TAGS and tag not in _TEXT_TAGS and (code or not has_body):
+        tag, code = "", info.strip()  # the first word is none that tags blocks, but of the code: ```exact h```
+    return tag, "\n".join(filter(None, [code, body]))
 
 
 def _outside_comments(text: str, begin: int, closing: re.Pattern[str]) -> re.Match[str] | None:
@@ -133,9 +137,11 @@ def _outside_comments(text: str, begin: int, closing: re.Pattern[str]) -> re.Mat
         last = ("", 0, 0)
         for span in spans(text[position : fence.start()]):
             last = span
-        if last[0] != "block" or position + last[2] < fence.start() or text.endswith("-/", position, fence.start()):
+        kind, start, end = last
+        is_closed = position + end < fence.start() or text.endswith("-/", position, fence.start())
+        if kind != "block" or is_closed:
             return fence
-        comment = position + last[1]
+        comment = position + start
         _, _, length = next(spans(text[comment : comment + LONGEST_COMMENT]))
         position = comment + length
         if not text.endswith("-/", comment, position):  # it never ends
@@ -382,19 +388,16 @@ def read_proofs(theorem: Theorem, text: str) -> list[str]:
     if not mask(text).strip():
         raise Unreadable("the text is empty")
     value = _restated(theorem, text)
+    is_value = value is not None  # what stands behind a `:=`, where tactics stand behind `by` only
     if value is None:
-        text = _without_commands_behind(text)
-        begun = _VALUE.match(text)
-        value, is_value = (text, False) if begun is None else (text[begun.end() :], True)
-    else:
-        is_value = True
+        value = _without_commands_behind(text)
+        begun = _VALUE.match(value)
+        if begun is not None:
+            value, is_value = value[begun.end() :], True
     block = _BY.match(blank_comments(value))
-    if block is not None:
-        proof = value[block.end() :]
-    elif is_value:
+    if block is None and is_value:
         return [f"exact ({textwrap.dedent(value).strip()}\n)"]
-    else:
-        proof = value
+    proof = value if block is None else value[block.end() :]
     if not mask(proof).strip():
         raise Unreadable("the proof is empty")
     return _layouts(proof, behind_by=block is not None)
@@ -487,28 +490,29 @@ def _without_end(value: str, after_source: str, before: str) -> str:
     No line of a proof that is indented begins a command at the margin: there Lean ends the proof.
     """
     margin = _indent(before.rpartition("\n")[2])
-    lines, has_begun = value.split("\n"), False
+    has_begun = False
     for number, line in enumerate(mask(value).split("\n")):
         code = line.strip()
-        ends = has_begun and _indent(line) <= margin and bool(_COMMAND_LINE.match(code) or SENTENCE.match(code))
-        if ends:
-            value = _up_to_code("\n".join(lines[:number]))
+        at_the_margin = _indent(line) <= margin
+        if has_begun and at_the_margin and (_COMMAND_LINE.match(code) or SENTENCE.match(code)):
+            value = _up_to_code("\n".join(value.split("\n")[:number]))
             break
         if code and not has_begun and code != "by":
             has_begun = True
             # Tactics at the margin may look like commands; those behind a `by` at the margin are not there.
-            if number > 0 and _indent(line) <= margin and not code.startswith("by "):
+            if number > 0 and at_the_margin and not code.startswith("by "):
                 break
+    # From the last line up: what the source has after the theorem, and an `end` for each scope opened before it.
     after = _lines(after_source)
-    scoped = _SCOPE.search(before) is not None
-    if not scoped and not after:
+    has_scopes = _SCOPE.search(before) is not None
+    if not has_scopes and not after:
         return value
     lines = value.rstrip().split("\n")
     while len(lines) > 1:
         code = mask("\n".join(lines)).rsplit("\n", 1)[-1].strip()
         if after and " ".join(code.split()) == after[-1]:
             after.pop()
-        elif code and not (scoped and _END.fullmatch(code)):
+        elif code and not (has_scopes and _END.fullmatch(code)):
             break
         lines.pop()
     return "\n".join(lines)

@@ -95,7 +95,7 @@ def check_certificates(folder: Path, checker: str | None, seconds: float, jobs: 
 def _ask(
     checker: str | None, folder: Path, certificates: dict[Path, Path], seconds: float, jobs: int
 ) -> tuple[str, dict[Path, Answer], dict[str, str]]:
-    """The name of a checker, what it says of the files with certificates, and what `compare` says of the folder."""
+    """Return a checker's name, what it says of the files with certificates, and what `compare` says of the folder."""
     if checker is not None and lean_kernel.is_meant(checker):
         judged = lean_kernel.judge(list(certificates), lean_kernel.find_library(checker), seconds)
         different = {str(file): reason for file, reason in judged.different.items()}
@@ -109,7 +109,7 @@ def _ask(
 
 
 def _strays(folder: Path) -> dict[str, str]:
-    """Certificates that belong to no file, with the reason."""
+    """Return the certificates that belong to no file, with the reason."""
     paths = sorted(folder.rglob("*.ndjson*"))
     named = {path: path.with_name(path.name.removesuffix(".gz")).with_suffix(".lean") for path in paths}
     return {str(path): "there is no .lean file beside it" for path, file in named.items() if not file.exists()}
@@ -218,7 +218,7 @@ class Checker:
         return self._answer(code, said)
 
     def _answer(self, code: int, said: str) -> Answer:
-        """0 is acceptance. To decline is 3 for NanoLean, and for others 2, as the Lean Kernel Arena has it."""
+        """Read an exit code: 0 accepts; to decline is 3 for NanoLean, else 2, as the Lean Kernel Arena has it."""
         if code == 0:
             return Answer("accepted")
         outcome: Outcome = "declined" if code == (3 if self._own else 2) else "refused"

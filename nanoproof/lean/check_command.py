@@ -136,10 +136,11 @@ def _position(message: Mapping[str, Any]) -> tuple[int, int]:
 
 def _axioms(name: str, answers: list[str]) -> set[str]:
     """Read the axioms of a theorem from the one message at the position of its query."""
-    found = [match for text in answers if (match := _AXIOMS.fullmatch(text.strip()))]
-    if len(answers) != 1 or len(found) != 1 or _PRIVATE.sub("", _bare(found[0]["name"])) != _bare(name):
+    report = _AXIOMS.fullmatch(answers[0].strip()) if len(answers) == 1 else None
+    if report is None or _PRIVATE.sub("", _bare(report["name"])) != _bare(name):
         raise ProtocolError(f"the axioms of {name} are not reported: {str(answers)[:200]}")
-    return {axiom.strip() for axiom in (found[0]["axioms"] or "").split(",")} - {""}
+    axioms = report["axioms"] or ""  # None: it does not depend on any
+    return {axiom.strip() for axiom in axioms.split(",")} - {""}
 
 
 def _statement(name: str, answers: list[str]) -> str:

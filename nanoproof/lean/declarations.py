@@ -29,6 +29,7 @@ from nanoproof.lean.source import (
 
 PROVABLE = ("theorem", "lemma", "def")
 """Keywords of declarations whose axioms and statements are asked for."""
+# An instance may say how it is preferred before its name: `instance (priority := low) name : C`.
 _NAMED = re.compile(rf"(?:\s*\(priority\s*:=[^()]*\))?\s+(?P<name>{NAME})")
 _SCOPE_WORD = r"(?:namespace|section|mutual|end)"
 _NAME_AFTER_SCOPE = rf"(?!{_SCOPE_WORD}(?:\s|\Z))(?:«[^»\n]*»|[^\s.«»]+)(?:\.(?:«[^»\n]*»|[^\s.«»]+))*"
@@ -52,6 +53,7 @@ _WHERE = re.compile(r"(?<![\w.'])where(?![\w.'])")
 _INDENTED_TACTICS = re.compile(r":=\s*by(?:[ \t]*\n\s*(?<=[ \t])|[ \t]+)\S")
 _GOES_ON = r"where|termination_by|decreasing_by|deriving|with|at|using|in|then|else|from|by|do|catch|finally"
 _AT_THE_MARGIN = re.compile(rf"^(?!(?:{_GOES_ON})(?![\w.'!?]))[^\W\d]", re.MULTILINE)
+# The end of a proof that is not over: an operator, a comma, or a word that a term or tactic follows.
 _EXPECTS_MORE = re.compile(rf"(?:[^\w'!?)\]}}⟩»]|(?<![\w.'])(?:{_GOES_ON}|exact|refine|apply|have|show|fun|intro))\Z")
 
 # -- Scopes ----------------------------------------------------------------------------------------------------------
@@ -359,10 +361,12 @@ def without_private_names(text: str) -> str:
                 continue
             before = masked[: token.start()].rstrip()[-1:]
             is_field = before in ("{", "(", ",") and _FIELD.match(masked, token.end()) is not None
-            if is_field or parts[: number + 1] not in (full[-number - 1 :], ["_root_", *full]):
+            written = parts[: number + 1]
+            if is_field or written not in (full[-len(written) :], ["_root_", *full]):
                 del names[part]
             else:
-                places.append((token.start() + len(".".join(parts[: number + 1])), part))
+                places.append((token.start() + len(".".join(written)), part))
+    # Behind a dot, as in `h.name`, it may be this one or a field: the type of `h` decides.
     for name in list(names):
         if re.search(rf"(?<![{lexical.NAME_REST}»])\.{re.escape(name)}(?![{lexical.NAME_REST}])", masked):
             del names[name]

@@ -257,29 +257,35 @@ def _foreign_command(code: str, start: int, allowed: Collection[str]) -> str | N
     keywords = {head.start("keyword") for head in heads}
     modifiers = [head.span("modifiers") for head in heads]
     for match in COMMAND.finditer(code, start):
-        words, position = " ".join(match.group().split()), match.start()
-        word = words.split()[0]
-        before = code[code.rfind("\n", 0, position) + 1 : position].strip()
-        first = not before or (word, before) == ("section", "noncomputable")
-        in_front = any(begin <= position < end for begin, end in modifiers)
-        if word in allowed or words in allowed or word in _ENDINGS or position in keywords:
+        command, position = " ".join(match.group().split()), match.start()
+        word = command.split()[0]
+        if word in allowed or command in allowed or word in _ENDINGS or position in keywords:
             continue
-        if word in _PLAIN or (word in _SCOPES and not first and not in_front):
+        before = code[code.rfind("\n", 0, position) + 1 : position].strip()
+        is_first = not before or (word, before) == ("section", "noncomputable")
+        is_modifier = any(begin <= position < end for begin, end in modifiers)  # of a declaration that is plain
+        if word in _PLAIN or (word in _SCOPES and not is_first and not is_modifier):
             return f"`{word}` stands behind something else on its line, where it may hide what is declared"
-        if word == "@[" and in_front:
-            if name := _foreign_attribute(code, position):
-                return f"the attribute `{name}` is none of {', '.join(sorted(_ATTRIBUTES))}"
-        elif not (word in _SCOPES or (word in _MODIFIERS and (in_front or _opens_section(code, match.end())))):
-            return f"`{words}` begins a command that is no plain declaration"
+        if word in _SCOPES or (word in _MODIFIERS and (is_modifier or _opens_section(code, match.end()))):
+            continue
+        if word != "@[" or not is_modifier:
+            return f"`{command}` begins a command that is no plain declaration"
+        if name := _foreign_attribute(code, position):
+            return f"the attribute `{name}` is none of {', '.join(sorted(_ATTRIBUTES))}"
     return None
 
 
 def _foreign_attribute(code: str, position: int) -> str:
     """Return the first of the attributes at an offset that is not known to be harmless, or ""."""
-    found = _LISTED.match(code, position)
-    listed = found.group()[len("@[") : -1] if found else "@["
-    names = [name.split()[0] if name.split() else "" for name in listed.split(",")]
-    return next((name for name in names if name not in _ATTRIBUTES), "")
+    attributes = _LISTED.match(code, position)
+    if attributes is None:
+        return "@["
+    for attribute in attributes.group()[len("@[") : -1].split(","):
+        words = attribute.split()
+        name = words[0] if words else ""
+        if name not in _ATTRIBUTES:
+            return name
+    return ""
 
 
 def _opens_section(code: str, position: int) -> bool:

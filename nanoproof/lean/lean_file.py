@@ -340,7 +340,7 @@ def _insert(text: str, start: int, end: int, proof: str) -> str:
 
 
 def _is_asked_for(declaration: Declaration) -> bool:
-    """Whether Lean is asked for the axioms of a declaration; an `example` is given a name for that."""
+    """Tell whether Lean is asked for the axioms of a declaration; an `example` is given a name for that."""
     return declaration.keyword == "example" or (declaration.keyword in PROVABLE and bool(declaration.name))
 
 

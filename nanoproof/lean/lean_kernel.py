@@ -73,7 +73,7 @@ def installed() -> Path | None:
 
 
 def _usual_folders() -> Iterator[Path]:
-    """The package of the extra, and then the Lean on the PATH."""
+    """Yield the package of the extra, and then the Lean on the PATH."""
     spec = importlib.util.find_spec(PACKAGE)
     if spec is not None and spec.origin is not None:
         yield Path(spec.origin).parent
@@ -88,7 +88,7 @@ def _usual_folders() -> Iterator[Path]:
 
 
 def _library_in(path: Path) -> Path | None:
-    """The library that a path is or holds."""
+    """Return the library that a path is or holds."""
     if path.is_file():
         return path.resolve()
     for folder in FOLDERS:
@@ -189,7 +189,7 @@ class _Process(Closing):
         return said[-1].removeprefix("error: ") if said else f"`nanolean judge` ended with exit code {code}"
 
     def _line(self, deadline: float) -> dict[str, Any] | None:
-        """The next line of JSON; None at the end of the output, and where it is not there in time."""
+        """Return the next line of JSON; None at the end of the output, and where it is not there in time."""
         stream = _pipe(self._process.stdout)
         while b"\n" not in self._rest:
             ready, _, _ = select.select([stream], [], [], max(0.0, deadline - time.monotonic()))
@@ -220,5 +220,5 @@ class _Process(Closing):
 
 
 def _pipe(stream: Any) -> IO[bytes]:
-    """A pipe that is there, as the process was started with it."""
+    """Return a pipe, which is there, as the process was started with it."""
     return stream

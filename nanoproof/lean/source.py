@@ -106,10 +106,14 @@ _TACTICS_FOLLOW = re.compile(
     r"fail_if_success|(?:pick|work_on)_goal[ \t]+\d+|with_(?:reducible(?:_and_instances)?|unfolding_all))"
     r"|·|<;>(?:[ \t]*\[)?|<\|>)\Z"
 )
+"""Matches the end of a text behind which Lean's grammar has a tactic: `by`, a combinator, a bullet, `t <;> [`."""
 _TERM_FOLLOWS = re.compile(r"(?::=|<\||[,⟨$▸←↦]|(?<![\w.'])(?:from|exact))\Z")
+"""Matches the end of a line that a term goes on from on the next one: `:=`, `<|`, an opened `⟨`, `exact`."""
 _BY = re.compile(r"(?<![\w.'])by(?![\w.'])")
+# An arm of `match` or `induction` that begins its line, up to its tactic or term: `| 0 => `.
 _ARM = re.compile(r"[ \t]*\|[^\n]*?=>\s*")
 _ARMS_OF = re.compile(r"(?<![\w.'])(match|induction|cases|rcases|fun|λ|next|case'?|on_goal)(?![\w.'])")
+"""Matches the words that a `=>` may belong to: behind that of a `fun` stands a term, behind most others a tactic."""
 _CHOICE = re.compile(r"(?<![\w.'])(?:first|solve)(?![\w.'])")
 _IF = re.compile(r"(?<![\w.'])(?:if|else)(?![\w.'])")
 _BRANCH = re.compile(r"(?<![\w.'])(?:then|else)\Z")
@@ -262,35 +266,35 @@ def _last_opener(before: str, start: int, end: int) -> _Opener | None:
 
 def _fill_gap(source: str, masked: str, start: int, end: int, proof: str) -> str:
     """Replace the `sorry` at `[start, end)` by a tactic proof, indented to fit where it stands."""
-    # Lean refuses tabs.
-    lines = textwrap.dedent(proof.strip("\n").expandtabs(2)).rstrip().split("\n")
+    lines = proof.strip("\n").split("\n")
     line_start = source.rfind("\n", 0, start) + 1
     column = start - line_start
+    before = masked[line_start:start].rstrip()
     behind = masked[end:].lstrip(" ")
-    opener = masked[line_start:start].rstrip()
     indent = _margin(masked[line_start:start])
-    margin = "\n" + " " * (indent + 2)
-    crowded = _SETS_COLUMN.search(_OPENS.sub("", opener[indent:])) is not None
+    new_line = "\n" + " " * (indent + 2)
+    # Then a line below that is indented by the usual two columns would end an outer block.
+    needs_column = _SETS_COLUMN.search(_OPENS.sub("", before[indent:])) is not None
     if is_tactic(masked, start):
-        begun = _OPENS.search(opener) is not None
-        inline = (crowded and begun) or _INLINE.search(masked[:start].rstrip(" ")) or behind.startswith("|")
-        if len(lines) > 1 and inline:
+        opens_block = _OPENS.search(before) is not None
+        shares_line = _INLINE.search(masked[:start].rstrip(" ")) is not None or behind.startswith("|")
+        if len(lines) > 1 and (shares_line or (needs_column and opens_block)):
             lines = [f"({lines[0]}", *(f" {line}" for line in lines[1:-1]), f" {lines[-1]})"]
-        # Behind `by` or `=>` on its line: below it, since further tactics in its column may be far to the right.
-        if len(lines) > 1 and not inline and begun:
-            return source[:start] + "".join(margin + line for line in lines) + source[end:]
+        elif len(lines) > 1 and opens_block:
+            # Below the `by` or `=>`: further tactics in the column of the first may be far to the right.
+            return source[:start] + new_line + new_line.join(lines) + source[end:]
         body = ("\n" + " " * column).join(lines)
     else:
         # An argument needs parentheses: `f by simp` takes what follows for a part of the `by`, also `;` and `|`.
         head, tail = "(by", ")"
         if masked[:start].rstrip().endswith((":=", "=>")) and not behind.startswith((";", "|")):
             head, tail = "by", ""
-        if crowded:
-            margin = "\n" + " " * (column + len(head) + 1)
-        if crowded or len(lines) == 1:
-            body = f"{head} {margin.join(lines)}{tail}"
-        else:
-            body = head + "".join(margin + line for line in lines) + tail
+        separator = new_line
+        if needs_column or len(lines) == 1:
+            separator = " "
+        if needs_column:
+            new_line = "\n" + " " * (column + len(f"{head} "))
+        body = head + separator + new_line.join(lines) + tail
     return source[:start] + re.sub(r"[ \t]+$", "", body, flags=re.MULTILINE) + source[end:]
 
 
@@ -317,6 +321,7 @@ _DECLARATION = re.compile(
 )
 _CONTEXT = re.compile(r"^[ \t]*(?:variable|include)(?![\w.'])", re.MULTILINE)
 _WHERE = re.compile(r"(?<![\w.'«])where(?![\w.'»])")
+# `show P from`, `show P by`: up to the first `from` or `by`, in a `P` without proofs of its own.
 _SHOW = re.compile(
     r"(?<![\w.'])show\s(?:(?!:=|;|(?<![\w.'])(?:by|show)(?![\w.'])).)*(?<![\w.'])(?:from|by)(?![\w.'])", re.DOTALL
 )
@@ -370,21 +375,19 @@ def parse_declaration(source: str, whole: bool = True) -> Declaration:
         raise SourceError(f"the {declaration['keyword']} has no name in {_shown(source)}")
     head_end = declaration.end("keyword") if is_example else declaration.end()
     assign = find_top_level(masked, ":=", head_end)
-    # A field below `where` has a `:=` of its own, behind which is no proof of the declaration.
-    is_whole = (
-        0 <= assign < gap.start()
-        and masked[assign + 2 : gap.start()].strip() in ("", "by")
-        and not _WHERE.search(masked, head_end, assign)
-        and not _goes_on(masked, *gap.span())
-    )
     start, end = gap.span()
-    may_be_whole = whole and not is_whole and 0 <= assign < start and not _goes_on(masked, start, end)
-    if may_be_whole and not _WHERE.search(masked, head_end, assign):
-        enclosed = _nothing_but_a_sorry(masked, assign + len(":="), start, end)
-        if enclosed is not None:
+    is_in_value = 0 <= assign < start
+    is_whole = False
+    # A field below `where` has a `:=` of its own, behind which is no proof of the declaration.
+    if is_in_value and not _WHERE.search(masked, head_end, assign) and not _goes_on(masked, start, end):
+        value = assign + len(":=")
+        enclosed = _nothing_but_a_sorry(masked, value, start, end) if whole else None
+        if masked[value:start].strip() in ("", "by"):
+            is_whole = True
+        elif enclosed is not None:
             start, end = enclosed
             is_whole = True
-    if assign < 0 or assign > start or (whole and not is_whole):
+    if not is_in_value or (whole and not is_whole):
         raise SourceError(f"the sorry is not the whole proof (`:= sorry` or `:= by sorry`) in {_shown(source)}")
     return Declaration(
         start=declaration.end("before"),
@@ -448,10 +451,8 @@ def rename_theorem(source: str, name: str) -> str:
     if next_command is not None:
         end = next_command.start()
     # `sorry` for an `admit`: a server lists the positions of the word that it knows.
-    before_sorry, behind_sorry = (
-        source[declaration.head_end : declaration.sorry_start],
-        source[declaration.sorry_end : end],
-    )
+    before_sorry = source[declaration.head_end : declaration.sorry_start]
+    behind_sorry = source[declaration.sorry_end : end]
     head = source[: declaration.start] + _head(source, declaration, name)
     return head + (before_sorry + "sorry" + behind_sorry).rstrip()
 
@@ -488,12 +489,12 @@ def splice(theorem: Theorem | str, proof: str) -> str:
 
 def insert_proof(source: str, declaration: Declaration, proof: str) -> str:
     """Put a tactic proof in place of the `sorry` of a parsed declaration; raises `SourceError` for an empty one."""
-    lines = textwrap.dedent(proof.strip("\n").expandtabs(2)).rstrip()
-    if not lines.strip():
+    proof = textwrap.dedent(proof.strip("\n").expandtabs(2)).rstrip()  # Lean refuses tabs
+    if not proof:
         raise SourceError(f"an empty proof cannot be spliced into {_shown(source)}")
     if not declaration.whole:
-        return _fill_gap(source, mask(source), declaration.sorry_start, declaration.sorry_end, lines)
-    body = textwrap.indent(lines, declaration.indent + "  ")
+        return _fill_gap(source, mask(source), declaration.sorry_start, declaration.sorry_end, proof)
+    body = textwrap.indent(proof, declaration.indent + "  ")
     return f"{up_to_value(source, declaration)}by\n{body}{source[declaration.sorry_end :]}"
 
 

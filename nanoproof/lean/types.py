@@ -144,13 +144,11 @@ class Goal:
     def from_wire(cls, wire: Mapping[str, Any]) -> "Goal":
         """Read what `to_wire` (or another LeanTree server) wrote; `ProtocolError` if it is something else."""
         try:
-            hypotheses = tuple(
-                Hypothesis(
-                    _text(h["user_name"]), _text(h["type"]), None if h.get("value") is None else _text(h["value"])
-                )
-                for h in wire["hypotheses"]
-            )
-            return cls(_text(wire["type"]), hypotheses, wire.get("tag") or None)
+            hypotheses: list[Hypothesis] = []
+            for entry in wire["hypotheses"]:
+                name, type_, value = _text(entry["user_name"]), _text(entry["type"]), entry.get("value")
+                hypotheses.append(Hypothesis(name, type_, None if value is None else _text(value)))
+            return cls(_text(wire["type"]), tuple(hypotheses), wire.get("tag") or None)
         except (KeyError, TypeError, AttributeError) as error:
             raise ProtocolError(f"not a goal: {str(wire)[:200]!r} ({error!r})") from error
 

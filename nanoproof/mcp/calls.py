@@ -9,14 +9,7 @@ from dataclasses import dataclass
 from nanoproof.common.errors import UserError
 from nanoproof.lean.forbidden import banned_word, code_of
 from nanoproof.lean.lean_file import Gap
-from nanoproof.lean.types import (
-    LeanError,
-    ProtocolError,
-    ServerTimeout,
-    SourceError,
-    TheoremRejected,
-    parse_state,
-)
+from nanoproof.lean.types import LeanError, ProtocolError, ServerTimeout, SourceError, TheoremRejected, parse_state
 from nanoproof.mcp.results import ErrorKind, ToolProblem
 from nanoproof.prover.subgoals import statement_of_goal, why_no_statement
 

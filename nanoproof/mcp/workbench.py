@@ -19,13 +19,7 @@ from nanoproof.lean.lean_file import PLACEHOLDER, Gap, LeanFile, OpenPlace
 from nanoproof.lean.lexical import imported_modules, mask
 from nanoproof.lean.session import HttpLeanSession
 from nanoproof.lean.source import ALLOWED_AXIOMS, parse_declaration, splice
-from nanoproof.lean.types import (
-    Branch,
-    CheckReport,
-    TacticApplied,
-    TacticFailed,
-    Theorem,
-)
+from nanoproof.lean.types import Branch, CheckReport, TacticApplied, TacticFailed, Theorem
 from nanoproof.mcp.calls import Place, Watch, gap_at, is_library, parsed_state, require_harmless, state_theorem, text_of
 from nanoproof.mcp.results import (
     CheckResult,
@@ -202,9 +196,7 @@ class Workbench:
             starts = {gap_at(parsed.gaps, file, line, column).start}
         prover, kept = self._run(project, num_simulations, watch, lambda task: task.gap.start in starts)
         tasks = self._tasks(prover)
-        results = []
-        for task in tasks:
-            results.append(self._result(prover, task, kept))
+        results = [self._result(prover, task, kept) for task in tasks]
         problems = list(dict.fromkeys(prover.left_alone.values()))
         for path in prover.withdrawn:
             problems.append(f"the proofs of {path} are withdrawn: the file is worse with them")

@@ -119,7 +119,7 @@ def _write_tensors(path: Path, state: dict[str, Any]) -> str:
 
 
 def _save_tensors(state: dict[str, Any], file: "_WatchedFile") -> None:
-    """`torch.save`, which hides why a file cannot be written (a full disk) behind an error of its own."""
+    """Call `torch.save`, which hides why a file cannot be written (a full disk) behind an error of its own."""
     try:
         torch.save(state, cast(IO[bytes], file))
     except RuntimeError as error:
@@ -305,7 +305,7 @@ def load_optimizer(path: Path | str, optimizer: MuonAdamW, dist: DistInfo | None
 
 
 def _load_tensors(path: Path) -> dict[str, Any]:
-    """What `torch.save` wrote; tensors stay on disk until they are read, so that ranks read only what they need."""
+    """Read what `torch.save` wrote; tensors stay on disk until they are used: ranks read only what they need."""
     tensors: dict[str, Any]
     try:
         if path.suffix == ".safetensors":

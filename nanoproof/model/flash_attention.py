@@ -161,7 +161,7 @@ class PaddedSizes:
 
 
 def _offsets(counts: torch.Tensor, size: int) -> torch.Tensor:
-    """Cumulative counts from 0, int32, padded to `size` empty sequences."""
+    """Return cumulative counts from 0, int32, padded to `size` empty sequences."""
     sums = counts.cumsum(0)
     ends = torch.cat([sums.new_zeros(1), sums, sums[-1:].expand(size - len(sums))])
     return ends.to(torch.int32)

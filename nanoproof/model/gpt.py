@@ -119,14 +119,14 @@ def relu_squared(x: torch.Tensor) -> torch.Tensor:
 class RMSNorm(torch.autograd.Function):
     """RMSNorm without parameters, whose backward makes four passes over the values.
 
-    Torch's own makes twice as many on a CPU, and takes four times as long: a seventh of forward and backward.
+    Torch's own takes twice as long on a CPU: a tenth of a training step.
     """
 
     @staticmethod
     def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
         """Return x r with r = 1 / sqrt(mean(x²) + ε), the mean over the last dimension."""
-        length = torch.linalg.vector_norm(x, dim=-1, keepdim=True)  # unlike mean(x²) it writes no squares down
-        scale = length.square_().div_(x.shape[-1]).add_(torch.finfo(x.dtype).eps).rsqrt_()
+        # To the last bit what torch puts out: a network computes the same whether it is trained or not.
+        scale = x.square().mean(-1, keepdim=True).add_(torch.finfo(x.dtype).eps).rsqrt_()
         normed = x * scale
         ctx.save_for_backward(normed, scale)
         return normed
@@ -140,7 +140,7 @@ class RMSNorm(torch.autograd.Function):
 
 
 def norm(x: torch.Tensor) -> torch.Tensor:
-    """RMSNorm over the last dimension, without parameters."""
+    """Apply RMSNorm over the last dimension, without parameters."""
     trains_here = x.requires_grad and torch.is_grad_enabled() and x.device.type == "cpu" and x.dtype == torch.float32
     # A compiler fuses torch's own, and GPUs have a kernel for it.
     if trains_here and not torch.compiler.is_compiling():

@@ -163,8 +163,9 @@ def check_shards(shards: Sequence[Shard], shapes: Mapping[str, Sequence[int]], t
     for name in shapes:
         if name not in saved:
             raise ValueError(f"no optimizer state of {name}, which the model has")
-        for tensor in sorted(tensors[name]) if steps != {0} else ():
-            _check_rows(held, name, tensor, tuple(shapes[name]))
+        if steps != {0}:  # before the first step there is no state
+            for tensor in sorted(tensors[name]):
+                _check_rows(held, name, tensor, tuple(shapes[name]))
     return steps.pop()
 
 
@@ -298,12 +299,13 @@ class MuonAdamW:
         self.momentum, self.momentum_warmup_steps = momentum, momentum_warmup_steps
         self.steps_done = 0
         self.lr_factor = 1.0
-        self._stacks = [stack for group in groups for stack in group.stacks]
-        self._state = [
-            {name: stack.zeros() for name in (("momentum",) if group.betas is None else ("mean", "square"))}
-            for group in groups
-            for stack in group.stacks
-        ]
+        self._stacks: list[Stack] = []
+        self._state: list[dict[str, torch.Tensor]] = []
+        for group in groups:
+            averages = ("momentum",) if group.betas is None else ("mean", "square")  # of Muon and of AdamW
+            for stack in group.stacks:
+                self._stacks.append(stack)
+                self._state.append({name: stack.zeros() for name in averages})
         spans = [span for stack in self._stacks for span in stack.spans]
         self.parameters = {span.name: span.parameter for span in spans}
         assert all(parameter.dtype == torch.float32 for parameter in self.parameters.values()), "weights must be fp32"
@@ -350,25 +352,22 @@ class MuonAdamW:
             return [Stack([RowSpan(name, parameter, 0, len(parameter))], parameter.shape[1:], rank, world_size)]
 
         adam_scale = (model.config.width / ADAM_REFERENCE_WIDTH) ** -0.5
-        groups = [  # AdamW's come first: its weights travel while Muon computes
-            ParamGroup("embedding", embedding_lr * adam_scale, rows_of("embedding.weight"), (0.8, 0.95)),
-            ParamGroup("unembedding", unembedding_lr * adam_scale, rows_of("head.weight"), (0.8, 0.95)),
-            *(
-                [
-                    ParamGroup(
-                        "value_embedding", embedding_lr * adam_scale, rows_of("value_embedding.weight"), (0.8, 0.95)
-                    ),
-                    ParamGroup("value_scale", scalar_lr * 0.1, rows_of("value_scale"), (0.8, 0.95), SCALAR_EPS),
-                ]
-                if model.config.value_embedding
-                else []
-            ),
-            ParamGroup("residual_scale", scalar_lr * 0.01, rows_of("residual_scale"), (0.8, 0.95), SCALAR_EPS),
-            ParamGroup("embedding_scale", scalar_lr, rows_of("embedding_scale"), (0.96, 0.95), SCALAR_EPS),
-            ParamGroup(
-                "matrix", matrix_lr, [Stack(spans, shape, rank, world_size) for shape, spans in matrices.items()]
-            ),
+        betas = (0.8, 0.95)
+        # AdamW's groups come first: its weights travel while Muon computes.
+        groups = [
+            ParamGroup("embedding", embedding_lr * adam_scale, rows_of("embedding.weight"), betas),
+            ParamGroup("unembedding", unembedding_lr * adam_scale, rows_of("head.weight"), betas),
         ]
+        if model.config.value_embedding:
+            values = rows_of("value_embedding.weight")
+            groups.append(ParamGroup("value_embedding", embedding_lr * adam_scale, values, betas))
+            groups.append(ParamGroup("value_scale", scalar_lr * 0.1, rows_of("value_scale"), betas, SCALAR_EPS))
+        groups += [
+            ParamGroup("residual_scale", scalar_lr * 0.01, rows_of("residual_scale"), betas, SCALAR_EPS),
+            ParamGroup("embedding_scale", scalar_lr, rows_of("embedding_scale"), (0.96, 0.95), SCALAR_EPS),
+        ]
+        stacks = [Stack(spans, shape, rank, world_size) for shape, spans in matrices.items()]
+        groups.append(ParamGroup("matrix", matrix_lr, stacks))
         assert not parameters, f"no group for {', '.join(parameters)}"
         return cls(groups, weight_decay, momentum, momentum_warmup_steps)
 
@@ -411,7 +410,7 @@ class MuonAdamW:
         return norm
 
     def _norm(self, gradients: list[torch.Tensor]) -> float:
-        """The norm of all gradients over all ranks (a collective)."""
+        """Return the norm of all gradients over all ranks (a collective)."""
         squares = torch.stack([torch.linalg.vector_norm(gradient) for gradient in gradients]).square().sum()
         return math.sqrt(all_reduce_sum([float(squares)])[0])
 
@@ -434,13 +433,15 @@ class MuonAdamW:
     def state_dict(self) -> Shard:
         """Return this rank's shard of the state (see `Shard`). Rates and the like are no part of it: they are what the
         optimizer was made with."""
+        shapes = {name: list(parameter.shape) for name, parameter in self.parameters.items()}
         held: dict[str, dict[str, dict[int, torch.Tensor]]] = {}
-        for stack, tensors in zip(self._stacks, self._state) if self.steps_done else ():
+        if not self.steps_done:  # the state is all zeros
+            return {"step": 0, "shapes": shapes, "state": held}
+        for stack, tensors in zip(self._stacks, self._state):
             for owned in stack.owned:
                 for name, tensor in tensors.items():
                     rows = owned.rows_of(tensor)
                     held.setdefault(owned.span.name, {}).setdefault(name, {})[owned.span.start] = rows
-        shapes = {name: list(parameter.shape) for name, parameter in self.parameters.items()}
         return {"step": self.steps_done, "shapes": shapes, "state": held}
 
     @torch.no_grad()
@@ -455,5 +456,6 @@ class MuonAdamW:
         for stack, state in zip(self._stacks, self._state):
             for name, tensor in state.items():
                 tensor.zero_()
-                for owned in stack.owned if self.steps_done else ():
-                    read_rows(shards, owned.span.name, name, owned.span.start, owned.rows_of(tensor))
+                if self.steps_done:
+                    for owned in stack.owned:
+                        read_rows(shards, owned.span.name, name, owned.span.start, owned.rows_of(tensor))

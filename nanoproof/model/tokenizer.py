@@ -39,7 +39,7 @@ NUM_BYTES = 256
 
 
 def _without(symbols: str) -> str:
-    """What takes the symbols out of a class of characters."""
+    """Write what takes the symbols out of a class of characters."""
     return f"&&[^{symbols}]" if symbols else ""
 
 
@@ -48,14 +48,14 @@ def _alone(symbols: str) -> str:
 
 
 def _gpt2_pattern(symbols: str) -> str:
-    """GPT-2's words: an English ending, or a run of letters, digits or other characters with one leading space."""
+    """Match GPT-2's words: an English ending, or a run of letters, digits or others with one leading space."""
     letters, digits = rf"[\p{{L}}{_without(symbols)}]", rf"[\p{{N}}{_without(symbols)}]"
     words = rf"'s|'t|'re|'ve|'m|'ll|'d| ?{letters}+| ?{digits}+| ?[^\s\p{{L}}\p{{N}}{symbols}]+"
     return rf"{_alone(symbols)}{words}|\s+(?![^\s{symbols}])|\s+"
 
 
 def _lean_pattern(symbols: str) -> str:
-    """Lean's words: a dotted name, a single digit, a run of other characters or of spaces."""
+    """Match Lean's words: a dotted name, a single digit, a run of other characters or of spaces."""
     letters, digit = rf"[\p{{L}}_{_without(symbols)}]", rf"[\p{{N}}{_without(symbols)}]"
     words = rf" ?{letters}+(?:[._']{letters}+)*'*| ?{digit}| ?[^\s\p{{L}}\p{{N}}_{symbols}]+"
     return rf"{_alone(symbols)}{words}|\s+(?![^\s{symbols}])|\s+"
@@ -66,7 +66,7 @@ PATTERNS: dict[str, Callable[[str], str]] = {"gpt2": _gpt2_pattern, "lean": _lea
 
 
 def _byte_of_character() -> dict[str, int]:
-    """The byte that each character of a byte-level BPE vocabulary stands for: printable ones stand for themselves."""
+    """Return the byte that each character of a byte-level BPE vocabulary stands for; printable ones for themselves."""
     printable = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
     others = [byte for byte in range(NUM_BYTES) if byte not in printable]
     table = {chr(byte): byte for byte in printable}
@@ -147,8 +147,11 @@ class ByteBPE:
 
     def fingerprint(self, markers: Sequence[str]) -> str:
         """Return 16 hex digits that two vocabularies share if they give the same tokens for every text."""
-        parts = [self.pattern.encode("utf-8"), *self.tokens, b"", *(marker.encode("utf-8") for marker in markers)]
-        return hashlib.sha256(b"".join(len(part).to_bytes(4, "big") + part for part in parts)).hexdigest()[:16]
+        digest = hashlib.sha256()
+        # Each with its length before it, or the tokens `ab`, `c` would be hashed as `a`, `bc` are.
+        for part in (self.pattern.encode(), *self.tokens, b"", *map(str.encode, markers)):
+            digest.update(len(part).to_bytes(4, "big") + part)
+        return digest.hexdigest()[:16]
 
     def encoding(self, name: str, markers: Sequence[str]) -> tiktoken.Encoding:
         """Make a `tiktoken` encoding; the markers follow as its special tokens, which `encode_ordinary` never gives."""
@@ -170,7 +173,7 @@ MODEL_SETTINGS = {
 
 
 def _check_settings(data: dict[str, Any]) -> None:
-    """Nothing may change a text, or its tokens, besides the pattern and the merges."""
+    """Raise UserError where anything changes a text, or its tokens, besides the pattern and the merges."""
     for part in ("normalizer", "post_processor", "truncation", "padding", "added_tokens"):
         if data.get(part):
             raise UserError(f"its {part} is set, which texts of this project do without")
@@ -356,7 +359,7 @@ def _even_chunks(texts: Sequence[str], count: int) -> list[Sequence[str]]:
 
 
 def _pieces(texts: Iterable[str]) -> Iterator[str]:
-    """The stretches of text between symbols: what merges may be learned from."""
+    """Yield the stretches of text between symbols: what merges may be learned from."""
     for text in texts:
         yield from (piece for piece in _SYMBOL_SPLIT.split(text) if piece)
 

@@ -132,7 +132,7 @@ class AttemptStore:
         return sum(reader.size for reader in self._readers.values())
 
     def _list_trees(self) -> None:
-        """The index says whether a tree was kept; only the newest ones stay."""
+        """List the trees that are there: the index says which were kept, and only the newest ones stay."""
         try:
             stamp = os.stat(self._path / "trees").st_mtime_ns
             if stamp != self._trees_stamp:
@@ -157,7 +157,7 @@ class AttemptStore:
         self._count = count
 
     def _row_of(self, entry: IndexEntry, place: int) -> tuple[Any, ...] | None:
-        """The columns of an attempt, which is counted; None if there is no such attempt, or no room."""
+        """Return the columns of an attempt, which is counted; None if there is no such attempt, or no room."""
         step, rank, sequence = entry.number
         counts = entry.simulations, entry.budget, entry.tactics
         outcome = _OUTCOME_NUMBERS.get(entry.outcome)
@@ -342,7 +342,7 @@ class AttemptStore:
 
 
 def _key(step: int, rank: int, sequence: int) -> int:
-    """The name of an attempt as one number, which sorts by step; the ranks of a step are interleaved."""
+    """Return the name of an attempt as one number, which sorts by step; the ranks of a step are interleaved."""
     return (step << 39) | (sequence << 11) | rank
 
 
@@ -434,7 +434,7 @@ def read_searches(run_path: Path, rows: list[SampledRecord], total: int) -> reco
 
 
 def _root_value(record: dict[str, Any]) -> float | None:
-    """How many tactics the network expected a theorem to need, before its search knew better."""
+    """Return how many tactics the network expected a theorem to need, before its search knew better."""
     # Rows of `search/expand.py:Estimate`, the first one after a single simulation: the value of the network alone.
     rows = as_list(record.get("estimates"))[:1]
     if not rows or not isinstance(rows[0], list) or len(rows[0]) != 3:
@@ -451,7 +451,7 @@ def _spread(values: list[float]) -> record_schema.RootValues:
 
 
 def _told_apart(proven: list[float], unproven: list[float]) -> float | None:
-    """How often the value of a theorem that was proved is lower than that of one that was not (ties count half).
+    """Return how often the value of a theorem that was proved is lower than that of one that was not (ties count half).
 
     One half is chance: the value then says nothing of what can be proved.
     """
@@ -512,7 +512,7 @@ class TheoremTable:
         }
 
     def _fits(self, stats: TheoremStats, parts: list[str]) -> bool:
-        """Whether all parts stand in its name or in its statement, which is read only where the name does not do."""
+        """Tell whether all parts stand in its name or statement, which is read only where the name does not do."""
         name = stats.id.lower()
         missing = [part for part in parts if part not in name]
         if not missing:

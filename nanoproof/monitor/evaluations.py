@@ -183,7 +183,7 @@ class EvaluationStore:
         return False
 
     def _directories(self) -> dict[str, Path]:
-        """The folders of evaluations by their names: those of a run, and those of `scripts.prover_eval`."""
+        """Return the folders of evaluations by their names: those of a run, and those of `scripts.prover_eval`."""
         if len(self._only) > 1:
             # Those of two runs may share their last names; a slash would end a name in the API's addresses.
             shared = Path(os.path.commonpath(self._only))
@@ -380,7 +380,7 @@ class EvaluationStore:
         return tail.as_dict((read_settings(self._paths[name]) or {}).get("settings"))
 
     def _results(self, path: Path) -> Results:
-        """The results of an evaluation as far as they were read; those of the last few are kept."""
+        """Return the results of an evaluation as far as they were read; those of the last few are kept."""
         results = self._cache.setdefault(path, Results(path))
         self._cache.move_to_end(path)
         if len(self._cache) > _MAX_CACHED_RESULTS:
@@ -419,7 +419,7 @@ def evaluation_state(paths: Sequence[Path]) -> schema.RunState:
 
 
 def _changed(before: dict[str, Any], after: dict[str, Any]) -> dict[str, list[Any]]:
-    """The settings that differ, apart from those that are expected to."""
+    """Return the settings that differ, apart from those that are expected to."""
     changed: dict[str, list[Any]] = {}
     for name in {**before, **after}:
         if name not in _EXPECTED_DIFFERENCES and before.get(name) != after.get(name):
@@ -432,7 +432,7 @@ def _to_point(row: schema.EvaluationRow) -> schema.EvaluationPoint:
 
 
 def _benchmark_names(benchmarks: Collection[_Benchmark]) -> dict[_Benchmark, str]:
-    """Benchmarks in words, each with as much of its budget as tells it from the others of its split."""
+    """Name the benchmarks in words, each with as much of its budget as tells it from the others of its split."""
     simulations_of: dict[tuple[str, str], set[int]] = {}
     totals_of: dict[tuple[str, str], set[int]] = {}
     for dataset, split, simulations, total in benchmarks:
@@ -454,7 +454,7 @@ def _time_of_row(row: schema.EvaluationRow) -> tuple[float, int, str]:
 
 
 def _result_files(path: Path) -> list[Path]:
-    """That of the first rank, which is there from the beginning, and those of the others."""
+    """Return the file of the first rank, which is there from the beginning, and those of the others."""
     return [path / "results.jsonl", *sorted(path.glob("results_r*.jsonl"))]
 
 
@@ -469,7 +469,7 @@ def model_path(summary: dict[str, Any]) -> str:
 
 
 def _about(record: dict[str, Any], settings: dict[str, Any]) -> str:
-    """What was evaluated, in a few words: checkpoint or policy, seed, and how many tactics of each state."""
+    """Return what was evaluated, in a few words: checkpoint or policy, seed, and how many tactics of each state."""
     policy = tail.as_text(record.get("policy") or settings.get("policy"), 100)
     parts = ["/".join(Path(model_path(record)).parts[-2:]) or policy]
     for name, template in (("seed", "seed {}"), ("num_sampled_tactics", "{} tactics each")):
@@ -479,7 +479,7 @@ def _about(record: dict[str, Any], settings: dict[str, Any]) -> str:
 
 
 def _step_of(name: str, record: dict[str, Any], settings: dict[str, Any]) -> int | None:
-    """The step of the checkpoint: as recorded, else the first word of the folder's name, as in `120_nanolean`."""
+    """Return the checkpoint's step: as recorded, else the first word of the folder's name, as in `120_nanolean`."""
     step = record.get("step", settings.get("step"))
     if isinstance(step, int):
         return tail.as_int(step)
@@ -488,18 +488,22 @@ def _step_of(name: str, record: dict[str, Any], settings: dict[str, Any]) -> int
 
 
 def _to_row(name: str, record: dict[str, Any], results: Results | None) -> schema.EvaluationRow:
-    """An evaluation in short; one that is under way counts the results so far."""
-    settings, parts = tail.as_dict(record.get("settings")), record.get("parts")
-    part = tail.as_dict(parts[-1]) if isinstance(parts, list) and parts else {}
-    time = tail.as_float(part.get("started"))  # of the last part: an evaluation may be stopped and go on
+    """Sum an evaluation up; one that is under way counts the results so far."""
+    settings = tail.as_dict(record.get("settings"))
+    # When it ended, or is now: by its last part, as an evaluation may be stopped and go on.
+    parts = tail.as_list(record.get("parts"))
+    last_part = tail.as_dict(parts[-1]) if parts else {}
+    time = tail.as_float(last_part.get("started"))
     if time is not None:
-        time += tail.as_float(part.get("seconds")) or 0.0
+        time += tail.as_float(last_part.get("seconds")) or 0.0
     if results is None:
         tried = total = tail.as_int(record.get("total"))
         solved, errors = tail.as_int(record.get("solved")), tail.as_int(record.get("errors"))
     else:
-        tried, counts = len(results.items), Counter(result["outcome"] for result in results.items)
-        total, solved, errors = max(tried, tail.as_int(settings.get("theorems"))), counts["proven"], counts["error"]
+        outcomes = Counter(result["outcome"] for result in results.items)
+        solved, errors = outcomes["proven"], outcomes["error"]
+        tried = len(results.items)
+        total = max(tried, tail.as_int(settings.get("theorems")))
     low, high = wilson(min(solved, tried), tried)
     return {
         "name": name,
@@ -533,7 +537,7 @@ def _accepted(verdicts: dict[str, Any]) -> str:
 
 
 def _namesakes(folder: Path, result: schema.EvaluationResult, ending: str) -> list[Path]:
-    """The files that may be those of a result: of its name, and of others whose names begin like that."""
+    """Return the files that may be those of a result: of its name, and of others whose names begin like that."""
     if folder.is_symlink():
         return []
     # Spelled as in `evaluation/results.py:proof_names`, which puts a hash behind names that several theorems share.

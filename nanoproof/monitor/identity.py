@@ -66,7 +66,7 @@ def run_state(path: Path, status_time: float | None, stopped: bool, last_heard: 
 
 
 def _alive(lock: LockSigns, status_time: float | None, now: float) -> StateName:
-    """How a run fares whose process lives, or may live on another machine."""
+    """Tell how a run fares whose process lives, or may live on another machine."""
     if lock.alive is None:  # of another machine: only signs of life can tell
         last_sign = max(tail.without_none([status_time, lock.heartbeat]))
         return "running" if now - last_sign < SILENT_SECONDS else "silent"
@@ -251,7 +251,7 @@ def _names(path: Path) -> list[str]:
 
 
 def _files(path: Path) -> tuple[list[RunFile], int]:
-    """The files of a run with their sizes, the largest first, and the size of all; folders count as one each."""
+    """Return the files of a run with their sizes, the largest first, and the size of all; folders count as one each."""
     files: list[RunFile] = []
     for name in _names(path):
         entry = path / name

@@ -108,7 +108,7 @@ class RankStore:
         return ranks
 
     def _live_or_all(self, now: float) -> list[dict[str, Any]]:
-        """The statuses of live ranks, or of all if none is live: an earlier part of the run may have had more ranks."""
+        """Return the statuses of live ranks, or all if none is live: an earlier part of a run may have had more."""
         live = [status for rank, status in self.statuses.items() if self.is_live(rank, now)]
         return live or list(self.statuses.values())
 
@@ -170,7 +170,7 @@ class RankStore:
 
 
 def _servers_of(status: dict[str, Any], host: str) -> list[str]:
-    """The Lean servers of a host, with their state where that is not up."""
+    """Return the Lean servers of a host, with their state where that is not up."""
     servers = [server for server in tail.as_dicts(status.get("servers")) if server.get("host") == host]
     lines: list[str] = []
     for server in servers[:20]:
@@ -195,12 +195,12 @@ def _gone(event: Event) -> Host:
 
 
 def _state_counts(status: dict[str, Any]) -> dict[str, int]:
-    """How many actors of a rank are in each state."""
+    """Return how many actors of a rank are in each state."""
     return dict(Counter(tail.as_text(actor.get("state")) or "idle" for actor in tail.as_dicts(status.get("actors"))))
 
 
 def _state_seconds(actors: list[dict[str, Any]]) -> dict[str, float]:
-    """Seconds that actors have spent in each state."""
+    """Return the seconds that actors have spent in each state."""
     sums: dict[str, float] = {}
     for actor in actors:
         for state, seconds in tail.as_floats(actor.get("seconds")).items():

@@ -175,7 +175,7 @@ class RunReader:
         return {"done": not self.has_more, "bytes": self.attempts.covered, "total_bytes": self.attempts.size}
 
     def _args_and_meta(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The run's `args.json` and `meta.json`; empty where they are missing or damaged."""
+        """Return the run's `args.json` and `meta.json`; empty where they are missing or damaged."""
         args, meta = self.path / "args.json", self.path / "meta.json"
         stamps = file_stamp(args), file_stamp(meta)
         if stamps != self._options[0]:
@@ -195,11 +195,11 @@ class RunReader:
         return identity.run_state(self.path, max(times, default=None), stopped, heard, now)
 
     def _main_status(self) -> dict[str, Any]:
-        """The status of the first rank, which counts for the whole run; empty if there is none."""
+        """Return the status of the first rank, which counts for the whole run; empty if there is none."""
         return next(iter(self.ranks.statuses.values()), {})
 
     def _is_evaluation(self) -> bool:
-        """Whether this is a folder of evaluations, which has none of the files of a run."""
+        """Tell whether this is a folder of evaluations, which has none of the files of a run."""
         args, meta = self._args_and_meta()
         is_run = args or meta or self.metrics.rows or self.ranks.statuses or self.events.newest
         return not is_run and bool(self.evaluations.rows())
@@ -218,11 +218,10 @@ class RunReader:
         num_steps = as_float(main.get("num_steps")) or identity.planned_steps(*self._args_and_meta())
         if num_steps is not None:
             num_steps = int(num_steps) if num_steps < identity.UNBOUNDED_STEPS else None
-        # How long at work, and how long still: of a run that has ended up to its last sign, and nothing is to come.
-        elapsed, remaining, until_evaluation = self._elapsed(main, None), None, None
-        if live:
-            elapsed = self._elapsed(main, now)
-            remaining, until_evaluation = self._remaining(main, step, num_steps, now), self._until_evaluation(main)
+        # A run that has ended was at work up to its last sign, and nothing is to come.
+        elapsed = self._elapsed(main, now if live else None)
+        remaining = self._remaining(main, step, num_steps, now) if live else None
+        until_evaluation = self._until_evaluation(main) if live else None
 
         def number(name: str) -> int | None:
             value = as_float(main.get(name))
@@ -267,7 +266,7 @@ class RunReader:
         }
 
     def _until_evaluation(self, main: dict[str, Any]) -> float | None:
-        """Seconds until the next evaluation: by the clock, or by the pace of the newest steps."""
+        """Return the seconds until the next evaluation: by the clock, or by the pace of the newest steps."""
         left, pace = as_dict(main.get("until_evaluation")), self.metrics.seconds_per_step()
         seconds, steps = as_float(left.get("seconds")), as_float(left.get("steps"))
         if seconds is None and steps is not None and pace is not None:
@@ -279,11 +278,11 @@ class RunReader:
         return as_float(self._main_status().get("collect_transitions"))
 
     def _elapsed(self, main: dict[str, Any], now: float | None) -> float | None:
-        """Seconds at work, over all parts of the run: never fewer than the run counts itself."""
+        """Return the seconds at work, over all parts of the run: never fewer than the run counts itself."""
         return max(without_none([self.active.seconds(now), as_float(main.get("seconds"))]), default=None)
 
     def _remaining(self, main: dict[str, Any], step: Any, num_steps: float | None, now: float) -> float | None:
-        """Seconds that the run reports itself, or an estimate from its newest steps."""
+        """Return the seconds that the run reports itself, or an estimate from its newest steps."""
         reported = as_float(main.get("remaining"))
         limited = num_steps is not None or as_float(main.get("max_seconds")) is not None
         if reported is not None and limited:

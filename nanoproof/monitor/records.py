@@ -60,7 +60,7 @@ def parse_transitions(rows: Any) -> list[record_schema.Transition]:
 
 
 def _parse_failed(rows: Any) -> list[record_schema.FailedTactic]:
-    """Each row is a state and the tactics that were refused in it."""
+    """Parse rows of a state and the tactics that were refused in it."""
     # A state stands there once: with a copy for each tactic, refused ones were 98 in 100 bytes of the log.
     refused: list[record_schema.FailedTactic] = []
     for row in tail.as_list(rows):
@@ -342,7 +342,7 @@ class LineFiles:
 
 
 def _round_robin(counts: list[int], first: int, last: int) -> list[tuple[int, int]]:
-    """Places `first` to `last` if lists of these lengths are taken from in turns: list, and place in it."""
+    """Return the places `first` to `last` if lists of these lengths are taken from in turns: list, and place in it."""
     places: list[tuple[int, int]] = []
     done, round_ = 0, 0
     while done < last:

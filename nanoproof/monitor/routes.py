@@ -438,7 +438,7 @@ def round_routes(current: CurrentRun) -> Blueprint:
 
 
 def _read_attempt(reader: RunReader, number: int) -> Attempt | None:
-    """An attempt with its whole record; None if the log does not hold it any more."""
+    """Return an attempt with its whole record; None if the log does not hold it any more."""
     row = reader.attempts.row(number)
     rank, at, size = reader.attempts.record_range(number)
     record = parse_object(read_range(attempts_file(reader.path, rank), at, min(size, MAX_LINE)))

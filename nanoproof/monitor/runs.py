@@ -38,7 +38,7 @@ def is_evaluation(path: Path) -> bool:
 
 
 def _evaluations(path: Path) -> list[Path]:
-    """The evaluations in a folder, such as scripts.prover_eval writes."""
+    """Return the evaluations in a folder, such as scripts.prover_eval writes."""
     named = [folder for folder in tail.folders_in(path) if folder.name.startswith(("eval_", "whole_"))]
     return [folder for folder in named if tail.file_stat(folder / "settings.json")]
 
@@ -117,7 +117,7 @@ class RunList:
         return {**row, "state": _state(path, row["updated"], now)}
 
     def _run_of(self, models: Collection[str], folder: Path) -> str:
-        """The name of the run that made one of these checkpoints; empty if it is none of the list.
+        """Return the name of the run that made one of these checkpoints; empty if it is none of the list.
 
         Records hold absolute paths, which are wrong once the whole folder was moved or copied: there it is the run of
         that name beside the folder of evaluations.
@@ -137,18 +137,18 @@ def _state(path: Path, updated: float | None, now: float) -> schema.RunState:
 
 
 def _read(file: Path) -> dict[str, Any]:
-    """The object in a file; empty where there is none."""
+    """Return the object in a file; empty where there is none."""
     return tail.read_object(file, _JSON_BYTES) or {}
 
 
 def _models(evaluations: list[Path]) -> list[str]:
-    """The checkpoints that were evaluated, as far as the evaluations are over."""
+    """Return the checkpoints that were evaluated, as far as the evaluations are over."""
     models = {model_path(_read(path / "summary.json")) for path in evaluations}
     return sorted(filter(None, models))
 
 
 def _last_objects(file: Path) -> Iterator[dict[str, Any]]:
-    """The records at the end of a JSONL file, newest first; each is parsed when it is asked for."""
+    """Yield the records at the end of a JSONL file, newest first; each is parsed when it is asked for."""
     start = max(0, tail.file_size(file) - _TAIL_BYTES)
     lines = tail.read_range(file, start, _TAIL_BYTES).split(b"\n")
     if start:
@@ -181,7 +181,7 @@ def _run_row(name: str, path: Path) -> schema.RunRow:
 
 
 def _commit(record: dict[str, Any]) -> dict[str, Any]:
-    """The commit of nanoproof that wrote something, and whether its code had changes beside it (a plus behind it)."""
+    """Return the commit of nanoproof that wrote something, and whether its code had changes (a plus behind it)."""
     commit = tail.as_text(tail.as_dict(record.get("versions")).get("nanoproof"), 100)
     return {"commit": commit.removesuffix("+"), "changed": commit.endswith("+")}
 
@@ -208,7 +208,7 @@ def _empty_row(name: str, stage: str) -> schema.RunRow:
 
 
 def _selfplay_row(name: str, path: Path) -> schema.RunRow:
-    """The row of an experiment of self-play: its steps are rounds."""
+    """Return the row of an experiment of self-play: its steps are rounds."""
     began = tail.newest_change([path / SELFPLAY_FILE])
     empty = _empty_row(name, "self-play")
     return {**empty, "step": finished_rounds(path), "started": began, "updated": last_heard(path)}
@@ -222,7 +222,7 @@ def _score(record: dict[str, Any]) -> schema.EvaluationScore:
 
 
 def _evaluation_row(name: str, evaluations: list[Path]) -> schema.RunRow:
-    """The row of a folder of evaluations: the score is that of the newest."""
+    """Return the row of a folder of evaluations: the score is that of the newest."""
     times = [(tail.newest_change([path / "summary.json"]) or 0.0, path) for path in evaluations]
     updated, newest = max(times)
     summary = _read(newest / "summary.json")
@@ -311,7 +311,7 @@ class RunComparison:
         return None if diff is None else {**diff, "run_a": run_a, "run_b": run_b}
 
     def _of_run(self, name: str, rows: Collection[schema.RunRow]) -> list[_Place]:
-        """The evaluations of a run: its own, and those of its checkpoints in folders of their own."""
+        """Return the evaluations of a run: its own, and those of its checkpoints in folders of their own."""
         places = self._places(name)
         for row in rows:
             if row["evaluates"] == name:
@@ -323,7 +323,7 @@ class RunComparison:
         return [_Place(name, store, row) for row in store.rows()]
 
     def _newest(self, places: list[_Place]) -> dict[Any, _Place]:
-        """The newest evaluation of each benchmark that is over."""
+        """Return the newest evaluation of each benchmark that is over."""
         newest: dict[Any, _Place] = {}
         for place in sorted(places, key=lambda place: place.row["time"] or 0.0):
             if place.row["over"]:
@@ -339,7 +339,7 @@ class RunComparison:
         return diffs
 
     def _store(self, name: str) -> EvaluationStore:
-        """The evaluations of a run, read to their end. Raises KeyError."""
+        """Return the evaluations of a run, read to their end. Raises KeyError."""
         path = self._runs.path(name)
         if path is None:
             raise KeyError(name)

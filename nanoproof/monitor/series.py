@@ -106,7 +106,7 @@ def _event_text(kind: str, fields: dict[str, Any]) -> str:
 
 
 def _policy_evaluation_text(fields: dict[str, Any]) -> str:
-    """What an evaluation on validation data found, in the three figures that say most."""
+    """Say what an evaluation on validation data found, in the three figures that say most."""
     parts = [f"step {fields.get('step')}"]
     for name, template in (
         ("tactic_loss", "loss of tactics {:.3f}"),

@@ -95,7 +95,7 @@ class FileWatch:
 
 
 def _items(code: str, lines: list[Line]) -> Iterator[Any]:
-    """What lines of a file are to a page; those that mean nothing to it are left out."""
+    """Yield what lines of a file are to a page; those that mean nothing to it are left out."""
     kind, rank = code[0], int(code[1:])
     if kind == "l":
         block = b"".join(line.text + b"\n" for line in lines)
@@ -114,7 +114,7 @@ def _items(code: str, lines: list[Line]) -> Iterator[Any]:
 
 
 def _attempt_row(record: dict[str, Any]) -> AttemptRow | None:
-    """A line of the index as a row; the log itself, which has states and proofs, is not read for it."""
+    """Read a line of the index as a row; the log itself, which has states and proofs, is not read for it."""
     try:
         entry = IndexEntry.from_json(record)
     except (KeyError, TypeError, ValueError):
@@ -229,7 +229,7 @@ class UpdateStream:
         yield message("reset", {"reason": "too much happened meanwhile"}, positions)
 
     def _run(self) -> None:
-        """Until nobody listens any more."""
+        """Follow the files until nobody listens any more."""
         while True:
             started = time.monotonic()
             texts = self._tick()
@@ -267,5 +267,5 @@ class UpdateStream:
 
 
 def _without_time(text: bytes) -> bytes:
-    """A status in which nothing but the time goes on is not sent: a run that is over costs its viewers nothing."""
+    """Leave out the time: a status is not sent for that alone, so that a run that is over costs nothing."""
     return re.sub(rb'"(?:time|age)":[\d.]+', b"", text)

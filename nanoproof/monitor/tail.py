@@ -464,7 +464,7 @@ def _cursor_unless_at_start(positions: dict[int, int]) -> str | None:
 
 
 def _earlier(first: Record, second: Record) -> bool:
-    """Whether a record is earlier than another; of two without dates by the shorter way around the clock.
+    """Tell whether a record is earlier than another; of two without dates by the shorter way around the clock.
 
     One that has no date is from before logs had them, and so earlier than one that has.
     """

@@ -62,7 +62,7 @@ class _File:
         return low
 
     def _line_at(self, position: int) -> _TimedLine | None:
-        """The first line that begins at or after a position; None if it is damaged, or longer than any should be."""
+        """Return the first line from a position on; None if it is damaged, or longer than any should be."""
         before = max(0, position - 1)
         for length in (_PROBE, _LONGEST_LINE):
             # With the byte before: only a line end there says that a line begins at the position itself.
@@ -134,7 +134,7 @@ class TimelineReader:
         }
 
     def _files(self) -> dict[int, list[_File]]:
-        """The files of each rank, the one from before the last rotation first."""
+        """Return the files of each rank, the one from before the last rotation first."""
         ranks: dict[int, list[_File]] = {}
         paths = self._path.glob("timeline_r*.jsonl")
         for path in sorted(paths, key=lambda file: (".old." not in file.name, file.name)):
@@ -145,7 +145,7 @@ class TimelineReader:
 
 
 def _read_period(files: list[_File], start: float, end: float, budget: int) -> tuple[list[bytes], float]:
-    """Whole lines of a rank's files that have to do with a part of time, and when that begins if they are too many."""
+    """Read the lines of a rank's files about a part of time; returns also when it begins, if they are too many."""
     blocks: list[bytes] = []
     for file in reversed(files):  # the newest first: if there is too much to read, the beginning is left out
         low, stop = file.find(start), min(file.size, file.find(end) + _PROBE)
@@ -241,7 +241,7 @@ def _lane(lane: _LaneKey, spans: list[_Span]) -> Lane:
 
 
 def _state_seconds(lanes: Iterable[list[_Span]]) -> dict[str, float]:
-    """The seconds in each state, of all lanes together."""
+    """Return the seconds in each state, of all lanes together."""
     times: dict[str, float] = {}
     for spans in lanes:
         for begin, end, state in spans:
@@ -250,7 +250,7 @@ def _state_seconds(lanes: Iterable[list[_Span]]) -> dict[str, float]:
 
 
 def _merge_short_spans(spans: list[_Span], width: float) -> list[_Span]:
-    """The same time in cells of `width`, each in the state that took most of it; equal neighbours become one."""
+    """Write the same time in cells of `width`, each in the state that took most of it; equal neighbours become one."""
 
     cells: dict[int, dict[str, float]] = {}
     for begin, end, state in spans:
@@ -284,7 +284,7 @@ def _thin_batches(batches: Batches, max_spans: int) -> Batches:
 
 
 def _shares(times: dict[str, float], actor_seconds: float) -> dict[str, float]:
-    """The fraction of the actors' time in each state; what no span covers is idle."""
+    """Return the fraction of the actors' time in each state; what no span covers is idle."""
     whole = max(actor_seconds, sum(times.values()))
     if whole <= 0:
         return {}

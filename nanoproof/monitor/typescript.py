@@ -60,7 +60,7 @@ def _is_schema(base: Any) -> bool:
 
 
 def _field_notes(cls: type) -> dict[str, str]:
-    """The texts that stand under fields."""
+    """Return the texts that stand under fields."""
     # From the source, since Python throws away a text that stands by itself.
     tree = ast.parse(inspect.getsource(cls)).body[0]
     assert isinstance(tree, ast.ClassDef)
@@ -73,7 +73,7 @@ def _field_notes(cls: type) -> dict[str, str]:
 
 
 def _type(hint: Any) -> str:
-    """A Python type as a TypeScript type."""
+    """Write a Python type as a TypeScript type."""
     if hint in _PLAIN:
         return _PLAIN[hint]
     origin, args = get_origin(hint), get_args(hint)

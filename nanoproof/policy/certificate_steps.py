@@ -51,13 +51,12 @@ class CertificateSteps:
 
     def quotient_with_remainder(self) -> Iterator[str]:
         """Yield quotient and remainder where the goal is that there are such: `∃ q r, n = 3 * q + r ∧ r < 3`."""
-        bound, body = printed.read_binders(self._target[1:]) if self._target[:1] == ("∃",) else ([], ())
-        names = []
-        for argument in bound:
-            names.append(argument.name)
-        for part in printed.split_at(body, ("∧",)) if len(names) == 2 else ():
-            sides = printed.split_at(printed.stripped(part), ("=",))
-            for number, total in (sides, sides[::-1]) if len(sides) == 2 else ():
+        bound, body = printed.read_binders(self._target[1:])
+        names = [argument.name for argument in bound]
+        if self._target[:1] != ("∃",) or len(names) != 2:
+            return
+        for part in printed.split_at(body, ("∧",)):
+            for number, total in printed.both_ways(printed.split_at(printed.stripped(part), ("=",))):
                 for summand in printed.split_at(total, ("+",)):
                     factors = printed.factors(summand)
                     quotient = next((name for name in names if (name,) in factors), None)

@@ -35,12 +35,15 @@ class DivisorSteps:
 
     def __init__(self, target: Tokens, types: Mapping[str, Tokens], fresh: Callable[..., list[str]]) -> None:
         self._target, self._types, self._fresh = target, types, fresh
-        # `gcd a b = 1`, by the pair of its numbers.
+        # The hypotheses `gcd a b = 1`, by the pair of their numbers; and those `a ∣ b`, with `a` and `b`.
         self._coprime: dict[tuple[Tokens, Tokens], str] = {}
+        self._divisions: list[tuple[str, Tokens, Tokens]] = []
         for name, type_ in types.items():
-            numbers = _coprime_numbers(type_)
+            numbers, division = _coprime_numbers(type_), printed.sides(type_, "∣")
             if numbers is not None:
                 self._coprime[numbers] = name
+            if division is not None:
+                self._divisions.append((name, *division))
 
     def whole_proofs(self) -> Iterator[str]:
         """Yield what most often ends a proof that numbers divide each other, or are coprime."""
@@ -66,38 +69,45 @@ class DivisorSteps:
     def coprime(self) -> Iterator[str]:
         """Yield that two numbers have no common divisor: by a combination that is 1, or as divisors of such numbers."""
         numbers = _coprime_numbers(self._target)
-        if numbers is None:
-            return
-        first, second = numbers
-        left = ("Nat.gcd_dvd_left _ _", "Nat.gcd_dvd_right _ _")
-        for smaller, larger, (of_smaller, of_larger) in ((first, second, left), (second, first, left[::-1])):
-            for multiple in self._multiples():
-                quotient = _with_remainder_one(smaller, (*multiple, "*", *printed.in_brackets(larger)))
-                if quotient is not None:
-                    yield _by_combination(smaller, quotient, of_smaller, printed.text_of(multiple), of_larger)
-                    break
-            for type_ in self._types.values():
-                equation = printed.split_at(type_, ("=",))
-                for more, less in (equation, equation[::-1]) if len(equation) == 2 else ():
-                    # `a * x = b * y + 1`
-                    times = _quotient(more, larger)
-                    other = _with_remainder_one(smaller, less)
-                    if times is not None and other is not None:
-                        yield _by_combination(smaller, other, of_smaller, times, of_larger)
-        # A divisor of both divides what they divide, and so the 1 that is known to be the greatest for these.
-        for name in reversed(self._coprime.values()):
-            divides = "exact Nat.dvd_trans (Nat.gcd_dvd_{side} _ _) (by assumption)"
-            either = f"{divides.format(side='left')} | {divides.format(side='right')}"
-            of_both = f"refine Nat.eq_one_of_dvd_one ({name} ▸ Nat.dvd_gcd ?_ ?_)"
-            if "∣" in chain.from_iterable(self._types.values()):
-                yield f"{of_both} <;> first | {either}"
-            for total, (of_total, of_number) in ((first, left), (second, left[::-1])):
-                if len(printed.split_at(total, ("+",))) == 2:
-                    # Of `a + b` and `a` it divides `b` as well.
-                    parts = [f"exact {of_total}", f"exact {of_number}"]
-                    for side in ("right", "left"):
-                        parts.append(f"exact (Nat.dvd_add_iff_{side} ({of_number})).mpr ({of_total})")
-                    yield f"{of_both} <;> first | {' | '.join(parts)}"
+        if numbers is not None:
+            # That the gcd divides each of the numbers, which Lean finds from the goal.
+            yield from self._by_combinations(*numbers, "Nat.gcd_dvd_left _ _", "Nat.gcd_dvd_right _ _")
+            yield from self._by_combinations(*numbers[::-1], "Nat.gcd_dvd_right _ _", "Nat.gcd_dvd_left _ _")
+            for name in reversed(self._coprime.values()):
+                yield from self._by_known_gcd(name, numbers)
+
+    def _by_combinations(self, smaller: Tokens, larger: Tokens, of_smaller: str, of_larger: str) -> Iterator[str]:
+        """Yield combinations that are 1: `m * larger = q * smaller + 1`, or those that an equation of the context has.
+
+        `of_smaller` and `of_larger` prove that the common divisor divides each of the numbers.
+        """
+        for multiple in self._multiples():
+            quotient = _with_remainder_one(smaller, (*multiple, "*", *printed.in_brackets(larger)))
+            if quotient is not None:
+                yield _by_combination(smaller, quotient, of_smaller, printed.text_of(multiple), of_larger)
+                break
+        for type_ in self._types.values():
+            for more, less in printed.both_ways(printed.split_at(type_, ("=",))):
+                # `a * x = b * y + 1`
+                times = _quotient(more, larger)
+                quotient = _with_remainder_one(smaller, less)
+                if times is not None and quotient is not None:
+                    yield _by_combination(smaller, quotient, of_smaller, times, of_larger)
+
+    def _by_known_gcd(self, name: str, numbers: tuple[Tokens, Tokens]) -> Iterator[str]:
+        """Yield that the divisor of both numbers divides two others too, whose gcd a hypothesis says to be 1."""
+        of_both = f"refine Nat.eq_one_of_dvd_one ({name} ▸ Nat.dvd_gcd ?_ ?_)"
+        if "∣" in chain.from_iterable(self._types.values()):
+            ways = [f"exact Nat.dvd_trans (Nat.gcd_dvd_{side} _ _) (by assumption)" for side in ("left", "right")]
+            yield f"{of_both} <;> first | {' | '.join(ways)}"
+        for total, side, other_side in ((numbers[0], "left", "right"), (numbers[1], "right", "left")):
+            if len(printed.split_at(total, ("+",))) == 2:
+                # Of `a + b` and `a` it divides `b` as well.
+                of_total, of_number = f"Nat.gcd_dvd_{side} _ _", f"Nat.gcd_dvd_{other_side} _ _"
+                ways = [f"exact {of_total}", f"exact {of_number}"]
+                for known in ("right", "left"):
+                    ways.append(f"exact (Nat.dvd_add_iff_{known} ({of_number})).mpr ({of_total})")
+                yield f"{of_both} <;> first | {' | '.join(ways)}"
 
     def _multiples(self) -> Iterator[Tokens]:
         """Yield what a number of the goal may be multiplied by: `(n + 1) * (2 * n + 1) = n * (2 * n + 3) + 1`."""
@@ -164,9 +174,8 @@ class DivisorSteps:
     def greatest(self) -> Iterator[str]:
         """Yield that a number which divides another is their gcd, where it is to be 1: `a ∣ b ^ n`."""
         sides = printed.sides(self._target, "=")
-        for name, type_ in self._types.items() if sides is not None and self._coprime else ():
-            division = printed.sides(type_, "∣")
-            if division is not None and sides == (division[0], ("1",)):
+        for name, divisor, _ in self._divisions:
+            if self._coprime and sides == (divisor, ("1",)):
                 yield f"refine (Nat.gcd_eq_left {name}).symm.trans ?_ <;> clear {name}"
 
     def common_factors(self) -> Iterator[str]:
@@ -200,10 +209,9 @@ class DivisorSteps:
             texts = f"{printed.argument_text(numbers[0])} {printed.argument_text(numbers[1])}"
             divided[numbers[1]] = f"(Nat.gcd_dvd_right {texts})"
             divided[numbers[0]] = f"(Nat.gcd_dvd_left {texts})"
-        for name, type_ in self._types.items():
-            division = printed.sides(type_, "∣")
-            if division is not None and division[0] == sides[0]:
-                divided[division[1]] = name
+        for name, divisor, number in self._divisions:
+            if divisor == sides[0]:
+                divided[number] = name
         proof = _of_summands(sides[1], divided)
         if proof is not None and sides[1] not in divided:
             yield f"exact {proof}"
@@ -254,9 +262,12 @@ class DivisorSteps:
                 )
             body = printed.read_binders(self._target[1:])[1] if self._target[:1] == ("∃",) else ()
             yield from self._divisors_of_divisors(prime.name, body)
-            division = printed.sides(printed.split_at(body, ("∧",))[-1], "∣") if prime.name in body else None
-            known = [(prime.name, *division[1]), ("¬", prime.name, *division[1])] if division is not None else []
-            if division is not None and not set(known) & set(self._types.values()):
+            division = printed.sides(printed.split_at(body, ("∧",))[-1], "∣")
+            if division is None or prime.name not in body:
+                continue
+            is_prime_claim = (prime.name, *division[1])
+            known = self._types.values()
+            if is_prime_claim not in known and ("¬", *is_prime_claim) not in known:
                 # A prime is a divisor of itself, which ends the first case.
                 whole = printed.argument_text(division[1])
                 ends = f"exact ⟨{whole}, {case}, Nat.dvd_refl {whole}⟩"
@@ -265,15 +276,12 @@ class DivisorSteps:
     def _divisors_of_divisors(self, prime: str, body: Tokens) -> Iterator[str]:
         """Yield the prime that divides a divisor of a number, where one is looked for that divides the number."""
         wanted = printed.sides(printed.split_at(body, ("∧",))[-1], "∣")
-        divisions: list[tuple[str, Tokens, Tokens]] = []
-        for name, type_ in self._types.items():
-            division = printed.sides(type_, "∣")
-            if division is not None:
-                divisions.append((name, *division))
+        if wanted is None:
+            return
         for is_prime, type_ in self._types.items():
-            for first, divisor, number in divisions if type_[:1] == (prime,) else ():
-                for second, of_number, multiple in divisions:
-                    if type_[1:] == divisor and of_number == number and wanted is not None and multiple == wanted[1]:
+            for first, divisor, number in self._divisions:
+                for second, of_number, multiple in self._divisions:
+                    if type_ == (prime, *divisor) and of_number == number and multiple == wanted[1]:
                         yield f"exact ⟨_, {is_prime}, Nat.dvd_trans {first} {second}⟩"
 
     def prime_factors(self) -> Iterator[str]:
@@ -293,7 +301,9 @@ class DivisorSteps:
             for name in printed.split_at(division[1], ("^",))[-1]:
                 if self._types.get(name) in NUMBERS:
                     variables[name] = None
-        for name in variables if divides_a_factor and not printed.in_induction(self._types) else ():
+        if not divides_a_factor or printed.in_induction(self._types):
+            return
+        for name in variables:
             yield f"induction {name} <;> grind [Nat.pow_succ, Nat.dvd_one, Nat.le_of_dvd]"
 
     def divisors_of_one(self) -> Iterator[str]:
@@ -302,10 +312,9 @@ class DivisorSteps:
         if sides is None or sides[1] != ("1",):
             return
         multiples: dict[str, Tokens] = {}
-        for name, type_ in self._types.items():
-            division = printed.sides(type_, "∣")
-            if division is not None and division[0] == sides[0]:
-                multiples[name] = division[1]
+        for name, divisor, number in self._divisions:
+            if divisor == sides[0]:
+                multiples[name] = number
         for (first, smaller), (second, larger) in permutations(multiples.items(), 2):
             quotient = _with_remainder_one(smaller, larger)
             if quotient is not None:
@@ -323,11 +332,11 @@ class DivisorSteps:
                 factor = numbers[1 - numbers.index(divisor)]
                 coprime[factor] = name
                 if numbers[0] == factor:
-                    in_order = (printed.argument_text(divisor), printed.argument_text(factor))
-                    coprime[factor] = f"Nat.gcd_comm {' '.join(in_order)}, {name}"
-        for name, product in self._multiples_of(divisor) if coprime else ():
+                    in_order = f"{printed.argument_text(divisor)} {printed.argument_text(factor)}"
+                    coprime[factor] = f"Nat.gcd_comm {in_order}, {name}"
+        for name, product in self._multiples_of(divisor):
             factors = printed.factors(product)
-            for factor, other in (factors, factors[::-1]) if len(factors) == 2 else ():
+            for factor, other in printed.both_ways(factors):
                 if other == wanted and factor in coprime:
                     rules = f"Nat.gcd_mul_right, Nat.gcd_mul_left, {coprime[factor]}"
                     multiple = f"Nat.dvd_mul_right {printed.argument_text(divisor)} {printed.argument_text(wanted)}"
@@ -343,10 +352,9 @@ class DivisorSteps:
             return
         first, second = factors
         by_divisor: dict[Tokens, str] = {}
-        for name, type_ in self._types.items():
-            division = printed.sides(type_, "∣")
-            if division is not None and division[1] == sides[1]:
-                by_divisor[division[0]] = name
+        for name, divisor, number in self._divisions:
+            if number == sides[1]:
+                by_divisor[divisor] = name
         coprime = self._coprime.get((second, first))
         a, b = printed.argument_text(first), printed.argument_text(second)
         if (first, second) in self._coprime:
@@ -364,8 +372,7 @@ class DivisorSteps:
             division = printed.sides(type_, "∣")
             if division is not None and division[0] == divisor:
                 yield name, division[1]
-            equation = printed.sides(type_, "=")
-            for product, multiple in (equation, equation[::-1]) if equation is not None else ():
+            for product, multiple in printed.both_ways(printed.sides(type_, "=")):
                 factors = printed.factors(multiple)
                 if len(factors) == 2 and divisor in factors:
                     quotient = printed.text_of(factors[1 - factors.index(divisor)])

@@ -45,9 +45,9 @@ class FactSteps:
                 if len(sides) != 2 or not printed.is_term(fact.conclusion, (relation,)):
                     continue
                 left, right = sides
-                following = (variable, "+", "1")
-                grows = printed.instance(left, {variable: following}) == right
-                falls = printed.instance(right, {variable: following}) == left
+                following = {variable: (variable, "+", "1")}
+                grows = printed.instance(left, following) == right  # `f n < f (n + 1)`
+                falls = printed.instance(right, following) == left  # `f (n + 1) < f n`
                 value = left if grows else right
                 at_i = printed.text_of(printed.instance(value, {variable: (i,)}))
                 at_j = printed.text_of(printed.instance(value, {variable: (j,)}))
@@ -125,11 +125,11 @@ class FactSteps:
         of which that statement says nothing: `∀ l s, exec (compile e ++ l) s = exec l (eval e :: s)` does.
         """
         sides = printed.sides(self._target, "=")
-        places = dict(definitions.recursive_places)
         if sides is None or not definitions.appends or printed.in_induction(dict(self._newest)):
             return
-        function, arguments = sides[0][0], application(sides[0][1:])
-        place = places.get(function, len(arguments))
+        # `exec` recurs on the program, which is what a function to lists gives: `compile e`.
+        machine, arguments = sides[0][0], application(sides[0][1:])
+        place = dict(definitions.recursive_places).get(machine, len(arguments))
         if place >= len(arguments) or len(arguments) < 2:
             return
         program = arguments[place]
@@ -137,41 +137,42 @@ class FactSteps:
         if program[0] not in functions or compiler is None or compiler.conclusion[:1] != ("List",):
             return
         new, rest, stack = self._fresh("h", "l", "s")
-        value = sides[1]
-        if value[0] == "some":
-            value = printed.stripped(value[1:])
-        if value[0] != "[" and "::" not in value:
+        final_stack = sides[1]
+        if final_stack[0] == "some":
+            final_stack = printed.stripped(final_stack[1:])
+        if final_stack[0] != "[" and "::" not in final_stack:
             return
-        call: list[Tokens] = []
-        result: list[Tokens] = []
-        from_empty = value[0] == "[" and ("[", "]") in arguments
-        general, at = [rest], ["[]"]
+        starts_empty = final_stack[0] == "[" and ("[", "]") in arguments
+        # The arguments before the program has run and after it; what the claim is about all of, and its values here.
+        before: list[Tokens] = []
+        after: list[Tokens] = []
+        variables, values = [rest], ["[]"]
         for argument in arguments:
             if argument == program:
-                call.append((*printed.in_brackets(program), "++", rest))
-                result.append((rest,))
-            elif from_empty and argument != ("[", "]"):
-                call.append(argument)  # an environment, say, is the same all along
-                result.append(argument)
-            elif from_empty:
-                call.append((stack,))
-                result.append((*printed.in_brackets(value[1:-1]), "::", stack))
-                general.append(stack)
-                at.append("[]")
+                before.append((*printed.in_brackets(program), "++", rest))
+                after.append((rest,))
+            elif not starts_empty:  # the goal has a stack already: `exec (compile e) s = eval e :: s`
+                before.append(argument)
+                after.append(final_stack)
+                if len(argument) == 1 and argument[0] in final_stack:
+                    variables.append(argument[0])
+                    values.append(argument[0])
+            elif argument == ("[", "]"):
+                before.append((stack,))
+                after.append((*printed.in_brackets(final_stack[1:-1]), "::", stack))
+                variables.append(stack)
+                values.append("[]")
             else:
-                call.append(argument)
-                result.append(value)
-                if len(argument) == 1 and argument[0] in value:
-                    general.append(argument[0])
-                    at.append(argument[0])
-        names = " ".join(general)
-        left = " ".join(printed.argument_text(argument) for argument in call)
-        right = " ".join(printed.argument_text(argument) for argument in result)
+                before.append(argument)  # an environment, say, is the same all along
+                after.append(argument)
+        names = " ".join(variables)
+        left = " ".join([machine, *map(printed.argument_text, before)])
+        right = " ".join([machine, *map(printed.argument_text, after)])
         rules = in_list([*definitions.rules(functions), *definitions.helpers_of(functions)])
         proof = f"(by induction {program[-1]} <;> intro {names} <;> simp_all{rules})"
-        claim = f"∀ {names}, {function} {left} = {function} {right}"
-        computing = in_list(definitions.equations([function]))
-        yield f"have {new} : {claim} := {proof} <;> simpa{computing} using {new} {' '.join(at)}"
+        claim = f"∀ {names}, {left} = {right}"
+        computing = in_list(definitions.equations([machine]))
+        yield f"have {new} : {claim} := {proof} <;> simpa{computing} using {new} {' '.join(values)}"
 
     def _of_parity(self, definitions: Definitions, functions: Sequence[str]) -> Iterator[str]:
         """Yield what a function from numbers to `Bool` says that alternates, as `isEven` does: it tells even from odd.
@@ -202,7 +203,9 @@ class FactSteps:
         for every, of_every in definitions.signatures:
             kinds = [argument.type for argument in of_every.arguments if argument.explicit]
             is_every = len(kinds) == 2 and kinds[0][-2:] == ("→", "Prop") and of_every.conclusion == ("Prop",)
-            for place, function in enumerate(self._target) if is_every else ():
+            if not is_every:
+                continue
+            for place, function in enumerate(self._target):
                 signature = signatures.get(function)
                 arguments = printed.arguments_of(self._target, place)
                 if signature is None or signature.conclusion != kinds[1] or len(arguments) != 2:
@@ -223,15 +226,18 @@ class FactSteps:
         The cases of a negation are about the other one.
         """
         sides = printed.sides(self._target, "=")
-        gives_bool = sides is not None and sides[1][:1] != () and sides[1][0] in functions
-        if sides is None or sides[0].count("true") != 1 or printed.in_induction(dict(self._newest)) or not gives_bool:
+        if sides is None or not sides[1] or printed.in_induction(dict(self._newest)):
             return
-        if dict(definitions.signatures).get(sides[1][0], Fact((), ())).conclusion != ("Bool",):
+        # `eval (push true e) = eval e`, of which the other claim is `eval (push false e) = !eval e`.
+        pushed, value = sides
+        evaluation = dict(definitions.signatures).get(value[0])
+        gives_bool = evaluation is not None and evaluation.conclusion == ("Bool",)
+        if pushed.count("true") != 1 or value[0] not in functions or not gives_bool:
             return
-        negated = (*printed.instance(sides[0], {"true": ("false",)}), "=", "!", *printed.in_brackets(sides[1]))
+        negated = (*printed.instance(pushed, {"true": ("false",)}), "=", "!", *printed.in_brackets(value))
         rules = in_list(definitions.rules(functions))
         for variable, type_ in self._newest:
-            if variable in sides[0] and definitions.inductive(type_) not in (None, *KNOWN):
+            if variable in pushed and definitions.inductive(type_) not in (None, *KNOWN):
                 both = f"{printed.text_of(self._target)} ∧ {printed.text_of(negated)}"
                 yield f"refine (?_ : {both}).1 <;> induction {variable} <;> simp_all{rules}"
 
@@ -280,18 +286,22 @@ class FactSteps:
 
     def inverses(self) -> Iterator[str]:
         """Yield what an equation of values says once a function that takes them back is applied to both sides."""
-        sides = printed.sides(self._target, "=")
-        for name, type_ in self._newest if sides is not None else ():
+        if printed.sides(self._target, "=") is None:
+            return
+        for name, type_ in self._newest:
             values = printed.sides(type_, "=")
             if values is None or values[0][:1] != values[1][:1] or len(values[0]) < 2:
                 continue
             for fact_name, known in self._newest:
                 # `∀ x, f (g x) = x`
-                back = printed.sides(printed.read_fact(known).conclusion, "=")
-                if known[:1] == ("∀",) and back is not None and len(back[1]) == 1 and len(back[0]) > 2:
-                    inner = printed.stripped(back[0][1:])
-                    if inner[:1] == values[0][:1] and inner[-1:] == back[1]:
-                        yield f"simpa [{fact_name}] using congrArg {back[0][0]} {name}"
+                takes_back = printed.sides(printed.read_fact(known).conclusion, "=")
+                if known[:1] != ("∀",) or takes_back is None:
+                    continue
+                applied, variable = takes_back
+                inner = printed.stripped(applied[1:])
+                is_inverse = len(variable) == 1 and inner[-1:] == variable and len(applied) > 2
+                if is_inverse and inner[:1] == values[0][:1]:
+                    yield f"simpa [{fact_name}] using congrArg {applied[0]} {name}"
 
     def lengths(self) -> Iterator[str]:
         """Yield what an equation of lists says of their lengths, by which `l ++ m = m` has no first part."""
@@ -346,13 +356,10 @@ class FactSteps:
             values = tuple(argument.name for argument in at_each.arguments)
             sides = printed.split_at(at_each.conclusion, ("=", "↔"))
             own = (function.name, *values)
-            listed = next((side for side in sides if side != own), ())
-            if (
-                len(values) > 1
-                or len(sides) != 2
-                or own not in sides
-                or listed[-1 - len(values) :] != (bound[0].name, *values)
-            ):
+            if len(values) > 1 or len(sides) != 2 or own not in sides:
+                continue
+            listed = sides[1 - sides.index(own)]
+            if listed[-1 - len(values) :] != (bound[0].name, *values):
                 continue
             head = printed.text_of(listed[: -1 - len(values)])
             other = differs.format(value=f"{head} {x} {x}")
@@ -362,12 +369,7 @@ class FactSteps:
 
 
 def _of_appended(
-    function: str,
-    signature: Fact,
-    left: str,
-    right: str,
-    fresh: Callable[..., list[str]],
-    definitions: Definitions,
+    function: str, signature: Fact, left: str, right: str, fresh: Callable[..., list[str]], definitions: Definitions
 ) -> Iterator[str]:
     """Yield what a function on lists may say of two that are put together, by what it gives."""
     explicit: list[Argument] = []

@@ -30,11 +30,7 @@ class GoalSteps:
     """The steps for one goal: its target, the types of the hypotheses that can be named, what the statement defines."""
 
     def __init__(
-        self,
-        target: Tokens,
-        types: Mapping[str, Tokens],
-        definitions: Definitions,
-        fresh: Callable[..., list[str]],
+        self, target: Tokens, types: Mapping[str, Tokens], definitions: Definitions, fresh: Callable[..., list[str]]
     ) -> None:
         """`fresh` makes new names of wanted ones."""
         self._numbers = NumberSteps(target, types, fresh)
@@ -111,8 +107,8 @@ class GoalSteps:
     def _filled_in(self) -> Iterator[str]:
         """Yield hypotheses that say what the goal leaves open, such as `R a ?b`; no solver chooses what that is."""
         unknown = frozenset(token for token in self._target if token.startswith("?"))
-        for name, type_ in self._newest if unknown else ():
-            if printed.fit(self._target, type_, unknown, {}) is not None:
+        for name, type_ in self._newest:
+            if unknown and printed.fit(self._target, type_, unknown, {}) is not None:
                 yield f"exact {name}"
 
     def _backwards(self) -> Iterator[str]:
@@ -287,7 +283,9 @@ class GoalSteps:
     def _is_applied_to_a_sum(self, functions: Sequence[str]) -> bool:
         """Tell whether a function of the goal has an argument `m + n` of variables."""
         for place, token in enumerate(self._target):
-            for argument in printed.arguments_of(self._target, place) if token in functions else ():
+            if token not in functions:
+                continue
+            for argument in printed.arguments_of(self._target, place):
                 summands = printed.split_at(argument, ("+",))
                 if len(summands) > 1 and all(self._types.get(summand[0]) in NUMBERS for summand in summands[:2]):
                     return True

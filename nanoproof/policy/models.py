@@ -25,14 +25,7 @@ from nanoproof.policy.policy_options import OWN_FORMAT, PolicyName, TextModelOpt
 from nanoproof.policy.prompt_formats import FORMATS, PromptFormat, known_format
 from nanoproof.policy.protocol import SamplingConfig
 from nanoproof.policy.tactic_policy import TacticPolicy
-from nanoproof.policy.text_policy import (
-    HeadValue,
-    PolicyValue,
-    RetrievingPolicy,
-    TextPolicy,
-    ValuedPolicy,
-    ValueSource,
-)
+from nanoproof.policy.text_policy import HeadValue, PolicyValue, RetrievingPolicy, TextPolicy, ValuedPolicy, ValueSource
 from nanoproof.retrieval.premises import Retriever
 from nanoproof.retrieval.retrieve_options import RetrieveOptions
 from nanoproof.search.policy import Policy

@@ -141,8 +141,7 @@ class NumberSteps:
 
     def without_subtraction(self) -> Iterator[str]:
         """Yield `s n + 1 = f n` for `s n = f n - 1`: of that an induction's hypothesis says more."""
-        sides = printed.sides(self._target, "=")
-        for whole, difference in (sides, sides[::-1]) if sides is not None else ():
+        for whole, difference in printed.both_ways(printed.sides(self._target, "=")):
             parts = printed.split_at(difference, ("-",))
             if len(parts) == 2 and printed.is_term(difference, ("-", "+", "*", "^")) and "-" not in whole:
                 claim = f"{printed.text_of(whole)} + {printed.argument_text(parts[1])} = {printed.text_of(parts[0])}"
@@ -158,7 +157,7 @@ class NumberSteps:
         return f"apply Nat.dvd_of_mod_eq_zero <;> {cases}" if divides else cases
 
     def _moduli(self) -> list[str]:
-        """The small numerals by which something is divided, in the goal first."""
+        """List the small numerals by which something is divided, in the goal first."""
         moduli: dict[str, None] = {}
         for type_ in (self._target, *self._types.values()):
             for before, token, after in zip(type_, type_[1:], type_[2:]):

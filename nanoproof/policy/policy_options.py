@@ -11,14 +11,7 @@ from nanoproof.common.option_groups import CheckpointOption, DeviceOption, Polic
 from nanoproof.common.run_dir import is_foreign, resolve_model_path
 from nanoproof.inference.model_options import LanguageModelOptions
 from nanoproof.model.checkpoint_files import find_checkpoint, weights_sha256
-from nanoproof.policy.prompt_formats import (
-    FORMATS,
-    Kind,
-    PromptFormat,
-    find_format,
-    formats_of,
-    known_format,
-)
+from nanoproof.policy.prompt_formats import FORMATS, Kind, PromptFormat, find_format, formats_of, known_format
 from nanoproof.retrieval.retrieve_options import RetrieveOptions
 
 PolicyName = Literal["model", "uniform", "solver-only"]

@@ -58,14 +58,15 @@ def undotted(tokens: Tokens, functions: Sequence[str]) -> Tokens:
     places: list[int] = []  # where the brackets that are open begin in what is written
     last_begin = 0
     for place, token in enumerate(tokens):
-        value, *fields = token.split(".")
+        parts = token.split(".")
+        value, fields = parts[0], parts[1:]
         if token in OPENING:
             places.append(len(written))
         elif token in CLOSING and places:
             last_begin = places.pop()
-        of_brackets = tokens[max(place - 2, 0) : place] == (")", ".")
-        if of_brackets and not by_field.keys().isdisjoint(token.split(".")):
-            applied = _applied_to(written[last_begin:-1], token.split("."), by_field)
+        is_behind_brackets = tokens[max(place - 2, 0) : place] == (")", ".")
+        if is_behind_brackets and not by_field.keys().isdisjoint(parts):
+            applied = _applied_to(written[last_begin:-1], parts, by_field)
             if last_begin and _ends_term(written[last_begin - 1]):
                 applied = ["(", *applied, ")"]
             written[last_begin:] = applied
@@ -201,6 +202,14 @@ def sides(type_: Tokens, relation: str) -> tuple[Tokens, Tokens] | None:
     if len(parts) != 2 or not is_term(type_, (relation,)):
         return None
     return stripped(parts[0]), stripped(parts[1])
+
+
+def both_ways(sides: Sequence[Tokens] | None) -> Sequence[tuple[Tokens, Tokens]]:
+    """Return the two sides of an equation as (left, right) and as (right, left); nothing for what has not two."""
+    if sides is None or len(sides) != 2:
+        return ()
+    left, right = sides
+    return (left, right), (right, left)
 
 
 def factors(product: Tokens) -> list[Tokens]:

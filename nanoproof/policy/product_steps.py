@@ -81,8 +81,7 @@ class ProductSteps:
     ) -> tuple[str, str, Tokens] | None:
         """Return a tactic by which a variable of the goal is replaced, the variable, and its value; None at the end."""
         for name, type_ in types:
-            equation = printed.sides(type_, "=")
-            for variable, value in (equation, equation[::-1]) if equation is not None else ():
+            for variable, value in printed.both_ways(printed.sides(type_, "=")):
                 if _is_variable(variable, value, divides):
                     return f"subst {name}", variable[0], value
             division = printed.sides(type_, "∣")

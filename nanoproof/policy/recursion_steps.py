@@ -101,7 +101,9 @@ class RecursionSteps:
         """
         hypotheses = [name for name in self._types if name.startswith("ih")]
         target = printed.text_of(self._target)
-        for variable in recursed_on if len(recursed_on) > 1 else ():
+        if len(recursed_on) < 2:
+            return
+        for variable in recursed_on:
             about_it = [name for name in hypotheses if variable in self._types[name]]
             is_the_one_before = f"({variable} + 1)" in target or f":: {variable})" in target
             if not about_it or is_the_one_before:
@@ -151,7 +153,7 @@ class RecursionSteps:
                     yield f"induction {over} with | _ {size} {hypothesis} => ?_"
 
     def _measures(self) -> list[str]:
-        """The functions to numbers of which a hypothesis says that one value is below another: `m y < m x`."""
+        """Return the functions to numbers of which a hypothesis says that one value is below another: `m y < m x`."""
         measures: dict[str, None] = {}
         for type_ in self._types.values():
             for place, token in enumerate(type_):
@@ -202,8 +204,10 @@ class RecursionSteps:
 
     def last_values(self, rules: Sequence[str]) -> Iterator[str]:
         """Yield the cases of `k ≤ n + 1` in an induction: its hypothesis is about `k ≤ n`, and `k = n + 1` is left."""
+        if not self._in_induction:
+            return
         new = self._fresh("h")[0]
-        for type_ in self._types.values() if self._in_induction else ():
+        for type_ in self._types.values():
             for relation in ("≤", "<"):
                 sides = printed.sides(type_, relation)
                 if sides is None or len(sides[0]) != 1 or sides[1][1:] != ("+", "1") or sides[0][0] not in self._types:

@@ -82,52 +82,50 @@ class Definitions:
     @classmethod
     def of(cls, source: str) -> "Definitions":
         """Read the definitions that stand before a theorem in its source."""
-        functions: list[str] = []
-        inductives: list[Inductive] = []
-        propositions: list[Proposition] = []
-        by_two: list[str] = []
-        conditional: list[str] = []
-        signatures: list[tuple[str, Fact]] = []
-        appends = False
-        recursive_places: list[tuple[str, int]] = []
-        texts: dict[str, str] = {}
         masked = mask(source)
-        declared = []
-        for declaration in declarations(source):
-            if declaration.keyword in ("def", "abbrev", "inductive"):
-                declared.append(declaration)
+        declared = [item for item in declarations(source) if item.keyword in ("def", "abbrev", "inductive")]
         names = {declaration.full_name for declaration in declared}
+        inductives: list[Inductive] = []
+        texts: dict[str, str] = {}  # of each function what follows its name
         for declaration in declared:
-            if declaration.keyword != "inductive":
-                functions.append(declaration.full_name)
-                written = masked[declaration.head_end : declaration.end]
-                text = texts[declaration.full_name] = _with_full_names(written, declaration.full_name, names)
-                proposition = _read_proposition(declaration.full_name, text)
-                if proposition is not None:
-                    propositions.append(proposition)
-                if _BY_TWO.search(text):
-                    by_two.append(declaration.full_name)
-                signature = printed.read_declared(f"axiom c {_CASES.split(text)[0]}")
-                if signature is not None:
-                    signatures.append((declaration.full_name, signature))
-                appends = appends or "++" in text
-                place = _recursive_place(declaration.full_name, text)
-                if place is not None:
-                    recursive_places.append((declaration.full_name, place))
-                if "if" in printed.tokens_of(text):
-                    conditional.append(declaration.full_name)
-            else:
+            name = declaration.full_name
+            if declaration.keyword == "inductive":
                 written = masked[declaration.start : declaration.end]
-                text = _with_full_names(written, declaration.full_name, names)
-                inductives.append(_read_inductive(declaration.full_name, text))
-        types = (*inductives, *KNOWN)
-        helpers = _helpers(texts, dict(recursive_places))
-        of_functions = (tuple(propositions), tuple(by_two), tuple(conditional), tuple(signatures), appends)
-        nested: list[str] = []
+                inductives.append(_read_inductive(name, _with_full_names(written, name, names)))
+            else:
+                texts[name] = _with_full_names(masked[declaration.head_end : declaration.end], name, names)
+        propositions: list[Proposition] = []
+        signatures: dict[str, Fact] = {}
+        recursive_places: dict[str, int] = {}
+        by_two, conditional, nested = [], [], []
         for name, text in texts.items():
+            proposition = _read_proposition(name, text)
+            if proposition is not None:
+                propositions.append(proposition)
+            signature = printed.read_declared(f"axiom c {_CASES.split(text)[0]}")
+            if signature is not None:
+                signatures[name] = signature
+            place = _recursive_place(name, text)
+            if place is not None:
+                recursive_places[name] = place
+            if _BY_TWO.search(text):
+                by_two.append(name)
+            if "if" in printed.tokens_of(text):
+                conditional.append(name)
             if _has_nested_pattern(text):
                 nested.append(name)
-        return cls(tuple(functions), types, *of_functions, tuple(recursive_places), helpers, tuple(nested))
+        return cls(
+            functions=tuple(texts),
+            inductives=(*inductives, *KNOWN),
+            propositions=tuple(propositions),
+            by_two=tuple(by_two),
+            conditional=tuple(conditional),
+            signatures=tuple(signatures.items()),
+            appends="++" in "\n".join(texts.values()),
+            recursive_places=tuple(recursive_places.items()),
+            helpers=_helpers(texts, recursive_places),
+            nested=tuple(nested),
+        )
 
     def with_stated(self, types: Mapping[str, Tokens]) -> "Definitions":
         """Return these and the functions that hypotheses define: `(f : Nat → Nat) (hf : ∀ n, f (n + 1) = f n + n)`.

@@ -81,7 +81,10 @@ class _Enumeration:
         return printed.undotted(printed.tokens_of(text), self._dotted)
 
     def kinds(self, lemmas: Sequence[CorpusPremise]) -> list[list[str]]:
-        """Return the steps of each kind; the kinds that are almost always right come first."""
+        """Return the steps of each kind; the kinds that are almost always right come first.
+
+        `steps` takes the first of each list, then the second of each: what shares a list waits for what is before it.
+        """
         about = (self._target, self._types, self._fresh)
         goal = GoalSteps(self._target, self._types, self._definitions, self._fresh)
         numbers, facts, products = NumberSteps(*about), FactSteps(*about), ProductSteps(*about)
@@ -162,8 +165,8 @@ class _Enumeration:
     def _taken_apart(self) -> Iterator[str]:
         """Yield `obtain` for existentials and conjunctions, `rcases` for disjunctions; those that came last first."""
         divisions: list[str] = []
-        for type_ in self._nonempty if self._target[:1] == ("∃",) else ():
-            if type_[1:] not in self._types.values():
+        for type_ in self._nonempty:
+            if self._target[:1] == ("∃",) and type_[1:] not in self._types.values():
                 yield f"obtain ⟨{self._fresh('x')[0]}⟩ := ‹{printed.text_of(type_)}›"
         for name, written in reversed(self._types.items()):
             type_ = unfolded(self._definitions, written)
@@ -258,16 +261,13 @@ class _Enumeration:
             parts = printed.split_at(type_, ("∧",))
         if len(parts) == 1 and type_[:1] != ("∃",):
             return ["rfl" if self._substitutes(type_) else self._named("h", names)]
-        patterns = []
-        for part in parts:
-            patterns.append(self._pattern(part, names))
+        patterns = [self._pattern(part, names) for part in parts]
         patterns[-1] = patterns[-1].removeprefix("⟨").removesuffix("⟩")
         return patterns
 
     def _substitutes(self, type_: Tokens) -> bool:
         """Tell whether a proposition says what a variable of the context is: that takes its place, as with `subst`."""
-        sides = printed.split_at(type_, ("=",))
-        for variable, value in (sides, sides[::-1]) if len(sides) == 2 else ():
+        for variable, value in printed.both_ways(printed.split_at(type_, ("=",))):
             if len(variable) == 1 and variable[0] in self._types and variable[0] not in value:
                 return not printed.is_proposition(self._types[variable[0]]) and printed.is_term(type_, ("=",))
         return False

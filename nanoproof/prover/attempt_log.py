@@ -134,20 +134,30 @@ def attempt_logs(run_path: Path) -> list[Path]:
 
 def entry_of(record: dict[str, Any], at: int, size: int) -> IndexEntry:
     """Make the entry of a record of the log. Raises KeyError, TypeError, ValueError or AttributeError if it is none."""
-    number, theorem, counts = record["number"], record["theorem"], record.get("counts", {})
-    seconds, check = record.get("seconds", {}), record.get("check")
+    number, theorem = record["number"], record["theorem"]
+    phases = record.get("seconds", {})
+    check = record.get("check")
     if not isinstance(check, dict):
         check = {}
-    lost, reason = lost_in(check), ""
-    if lost:
-        reason = str(check.get("reason", ""))[:_REASON]
+    lost = lost_in(check)
     return IndexEntry(
-        *(number["step"], number["rank"], number["sequence"], at, size),
-        *(sys.intern(theorem["dataset"]), theorem["id"], sys.intern(record["outcome"])),
-        *(counts.get("simulations", 0), record.get("budget", 0), record.get("num_tactics", 0)),
-        *(round(sum(seconds.get(phase, 0.0) for phase in _PHASES), 3), record.get("time")),
-        *(bool(record.get("tree")), bool(record.get("disproving"))),
-        *(lost, reason),
+        step=number["step"],
+        rank=number["rank"],
+        sequence=number["sequence"],
+        at=at,
+        size=size,
+        dataset=sys.intern(theorem["dataset"]),
+        id=theorem["id"],
+        outcome=sys.intern(record["outcome"]),
+        simulations=record.get("counts", {}).get("simulations", 0),
+        budget=record.get("budget", 0),
+        tactics=record.get("num_tactics", 0),
+        seconds=round(sum(phases.get(phase, 0.0) for phase in _PHASES), 3),
+        time=record.get("time"),
+        tree=bool(record.get("tree")),
+        disproving=bool(record.get("disproving")),
+        lost=lost,
+        reason=str(check.get("reason", ""))[:_REASON] if lost else "",
     ).checked()
 
 

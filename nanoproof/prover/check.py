@@ -178,8 +178,9 @@ class _FinalCheck:
         self._hold("words", block_reason(self.proof) or banned(self.proof) or "")
         report = self.checker.check(self.texts.whole, since=self.start)
         self.axioms, self.errors = report.axioms, report.errors
-        self._hold("whole_text", report.errors and f"Lean refuses the finished text: {_first_line(report.errors)}")
-        self._hold("no_sorry", report.sorries and "the finished text still holds a sorry")
+        refusal = f"Lean refuses the finished text: {_first_line(report.errors)}" if report.errors else ""
+        self._hold("whole_text", refusal)
+        self._hold("no_sorry", "the finished text still holds a sorry" if report.sorries else "")
         self._hold("axioms", foreign_axioms(report))
         name = self.texts.name
         enclosed = self.checker.check(self.texts.enclosed, since=self.start)
@@ -197,16 +198,19 @@ class _FinalCheck:
             if known.rpartition(".")[2] == name and SORRY_AXIOM not in axioms:
                 self._hold("statement", f"the `sorry` is not in the theorem {self._own_name()}")
         before, after = _statement(given, name), _statement(enclosed, name)
-        self._hold("statement", (not after or before != after) and f"`{before}` is given, `{after}` is what is proved")
+        if not after or before != after:
+            self._hold("statement", f"`{before}` is given, `{after}` is what is proved")
+        self.rungs["statement"] = True
         self.statement = after.replace(name, last_part(self._own_name()))  # that alone was renamed
 
     def _own_name(self) -> str:
         return parse_declaration(self.source, whole=False).name or "example"
 
-    def _hold(self, rung: str, reason: str | bool | int | Sequence[str], fault: bool = False) -> None:
+    def _hold(self, rung: str, reason: str, fault: bool = False) -> None:
+        """Record whether a rung holds; raises `_Refused` where there is a reason why not."""
         self.rungs[rung] = not reason
         if reason:
-            raise _Refused(str(reason), fault or any(map(_of_the_server, self.errors)))
+            raise _Refused(reason, fault or any(map(_of_the_server, self.errors)))
 
 
 def _of_the_server(error: str) -> bool:
@@ -235,14 +239,17 @@ def _statement(report: CheckReport, name: str) -> str:
 
 
 def _enclosed(source: str, proof: str) -> str:
-    """The source with the proof in place of its `sorry`, between parentheses."""
-    found = parse_declaration(source, whole=False)
+    """Put the proof in place of the `sorry` of a source, between parentheses."""
+    declaration = parse_declaration(source, whole=False)
     text = splice(source, proof)
-    start = len(up_to_value(source, found)) if found.whole else found.sorry_start
-    end = len(text) - (len(source) - found.sorry_end)
-    # Inside of a longer proof the parenthesis moves the first line by a column, and the others have to follow it.
-    block = text[start:end] if found.whole else text[start:end].replace("\n", "\n ")
-    column = len(found.indent) if found.whole else start - text.rfind("\n", 0, start)
+    end = len(text) - (len(source) - declaration.sorry_end)
+    if declaration.whole:
+        start = len(up_to_value(source, declaration))
+        block, column = text[start:end], len(declaration.indent)
+    else:
+        start = declaration.sorry_start
+        # The parenthesis moves the first line by a column, and the others have to follow it.
+        block, column = text[start:end].replace("\n", "\n "), start - text.rfind("\n", 0, start)
     return f"{text[:start]}({block}\n{' ' * column}){text[end:]}"
 
 

@@ -409,7 +409,7 @@ class SorryFiller:
 
 
 def _lines_before(file: LeanFile) -> int:
-    """How many lines of what Lean checks come before the file."""
+    """Count the lines of what Lean checks come before the file."""
     return file.checked().count("\n") - without_header(file.proved()).count("\n")
 
 

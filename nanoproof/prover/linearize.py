@@ -13,8 +13,10 @@ _ALTERNATIVES = re.compile(
     r"(?P<head>(?:cases|induction)(?![\w.'!?])[^|]*?\swith)(?P<alternatives>(?:\s*\|[^|\n]*?=>[^|\n]*)+)"
 )
 _ALTERNATIVE = re.compile(r"\|\s*(?P<left>[^|\n]*?)\s*=>\s*(?P<right>[^|\n]*)")
+# Its one hole (`?_`) is all of the value, so that a block of tactics can stand in its place.
 _HAVE = re.compile(r"(?P<text>(?:have|obtain)(?![\w.'!?])(?:(?!:=|\?_).)*):=\s*\?_\s*")
 _SUFFICES = re.compile(r"(?P<text>suffices(?![\w.'!?])(?:(?!:=|\?_).)*?)\s+from\s+\?_\s*")
+# One tactic (no `;`), with no alternatives of its own that would name the cases.
 _WITHOUT_NAMES = re.compile(r"(?:cases|induction)(?![\w.'!?])(?:(?!\bwith\b)[^;|{])*")
 _RENAME = re.compile(rf"rename_i(?P<names>(?:\s+(?:{ATOM}|_))+)\s*")
 

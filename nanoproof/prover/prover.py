@@ -24,14 +24,7 @@ from nanoproof.lean.types import (
     Theorem,
     TheoremRejected,
 )
-from nanoproof.prover.attempt import (
-    NOT_REPLAYED,
-    ON_RETRY,
-    REFUSED,
-    Attempt,
-    FailedTactic,
-    Outcome,
-)
+from nanoproof.prover.attempt import NOT_REPLAYED, ON_RETRY, REFUSED, Attempt, FailedTactic, Outcome
 from nanoproof.prover.check import Verdict, check_proof
 from nanoproof.prover.disprove import StateDisprover
 from nanoproof.prover.linearize import layouts

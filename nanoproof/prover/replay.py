@@ -194,20 +194,8 @@ def ways(tactic: str) -> list[str]:
     before, first, listed = tactic.partition("first | ")
     if not first:
         return plain
-    alternatives = [""]
-    depth = 0
-    for place, character in enumerate(listed):
-        depth += (character in OPENING) - (character in CLOSING)
-        if depth < 0:
-            listed, after = listed[:place], listed[place:]
-            break
-        if depth == 0 and listed.startswith(" | ", place):
-            alternatives.append("")
-        alternatives[-1] += character
-    else:
-        after = ""
+    alternatives, after = _alternatives(listed)
     for alternative in alternatives:
-        alternative = alternative.removeprefix(" | ")
         is_last = not after and before.endswith("<;> ")
         if is_last and alternative.startswith("(") and alternative.endswith(")"):
             alternative = alternative[1:-1]  # `a <;> (b <;> c)` closes what `a <;> b <;> c` does
@@ -215,6 +203,20 @@ def ways(tactic: str) -> list[str]:
     if before.endswith(" <;> "):
         plain.append(before.removesuffix(" <;> ") + after)
     return plain
+
+
+def _alternatives(listed: str) -> tuple[list[str], str]:
+    """Split `a | b) <;> c` into its alternatives `a` and `b` and what follows from the closing bracket on."""
+    alternatives: list[str] = []
+    start = depth = 0
+    for place, character in enumerate(listed):
+        depth += (character in OPENING) - (character in CLOSING)
+        if depth < 0:
+            return [*alternatives, listed[start:place]], listed[place:]
+        if depth == 0 and listed.startswith(" | ", place):
+            alternatives.append(listed[start:place])
+            start = place + len(" | ")
+    return [*alternatives, listed[start:]], ""
 
 
 def _pass(lean: TacticRunner, proof: Replayed, candidates: Candidates, may_continue: Callable[[], bool]) -> Replayed:

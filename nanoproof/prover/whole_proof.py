@@ -22,15 +22,7 @@ from typing import Any, Literal
 from nanoproof.inference.language_model import GenerationOptions, LanguageModel, TextSample
 from nanoproof.lean.answers import LONGEST_TEXT, Unreadable, read_proofs, written_proof
 from nanoproof.lean.lexical import WORD, mask
-from nanoproof.lean.types import (
-    CheckReport,
-    LeanCalls,
-    LeanError,
-    ProtocolError,
-    Theorem,
-    TheoremRejected,
-    Transition,
-)
+from nanoproof.lean.types import CheckReport, LeanCalls, LeanError, ProtocolError, Theorem, TheoremRejected, Transition
 from nanoproof.prover.attempt import Attempt
 from nanoproof.prover.check import Verdict, check_proof
 from nanoproof.prover.prover import NULL_ATTEMPT_OBSERVER, AttemptObserver, InstrumentedLean, Timer
@@ -119,13 +111,7 @@ class Candidate:
         if verdict.sample != self.sample and verdict.text:
             counts["copies"], seconds = 1, {}
         return replace(
-            verdict,
-            theorem=self.theorem,
-            text=text,
-            sample=self.sample,
-            seed=self.seed,
-            counts=counts,
-            seconds=seconds,
+            verdict, theorem=self.theorem, text=text, sample=self.sample, seed=self.seed, counts=counts, seconds=seconds
         )
 
 

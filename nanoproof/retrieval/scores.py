@@ -97,9 +97,7 @@ def score(pairs: Sequence[tuple[Sequence[int], Sequence[int]]]) -> Scores:
 def evaluate(ranks: Ranks, corpus: Corpus, asked: Sequence[Query]) -> tuple[Scores, list[Ranking]]:
     """Rank premises for queries and score that; also returns the rankings."""
     rankings = ranks.rank(corpus, asked, RETRIEVED)
-    pairs = []
-    for query, (numbers, _) in zip(asked, rankings):
-        pairs.append((query.positives, numbers.tolist()))
+    pairs = [(query.positives, numbers.tolist()) for query, (numbers, _) in zip(asked, rankings)]
     return score(pairs), rankings
 
 

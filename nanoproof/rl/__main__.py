@@ -32,7 +32,7 @@ log = logging.getLogger(__name__)
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Entry point. `kill -USR1` prints the stacks of all threads."""
+    """Run the command. `kill -USR1` prints the stacks of all threads."""
     args = parse_args(argv, (__doc__ or "").splitlines()[0])
     dump_stacks_on_usr1()
     follow_lean(args, RL_DATA)

@@ -69,11 +69,7 @@ class Experience:
     """What all attempts so far lead to: the matchmaker's histories and the buffers. The same on every rank."""
 
     def __init__(
-        self,
-        theorems: Sequence[Theorem],
-        matchmaker: Matchmaker,
-        buffers: Buffers,
-        starts: StartStates | None = None,
+        self, theorems: Sequence[Theorem], matchmaker: Matchmaker, buffers: Buffers, starts: StartStates | None = None
     ) -> None:
         """`starts`, where they are wanted, learn from attempts too."""
         self.theorems, self.matchmaker, self.buffers, self.starts = list(theorems), matchmaker, buffers, starts
@@ -188,13 +184,7 @@ class CollectSource:
         trace = self._observer.trace()
         # It has a proof: to try its negation would be wasted.
         return Task(
-            start.theorem,
-            start.num_simulations,
-            index,
-            seed,
-            may_disprove=False,
-            trace=trace,
-            given=start.given,
+            start.theorem, start.num_simulations, index, seed, may_disprove=False, trace=trace, given=start.given
         )
 
     def choose(self, rng: Random) -> Assignment | None:

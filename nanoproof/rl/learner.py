@@ -195,10 +195,7 @@ class PolicyLearner(BaseTrainer[RLState]):
 
     @abstractmethod
     def encode(
-        self,
-        transitions: Sequence[Transition],
-        depth_weights: Sequence[float] | None = None,
-        negative: bool = False,
+        self, transitions: Sequence[Transition], depth_weights: Sequence[float] | None = None, negative: bool = False
     ) -> list[Example | None]:
         """Make examples of transitions, or of failed tactics (`negative`), which have no value; None for too long ones.
 
@@ -320,10 +317,7 @@ class Learner(Trainer[RLState], PolicyLearner):
         return losses
 
     def encode(
-        self,
-        transitions: Sequence[Transition],
-        depth_weights: Sequence[float] | None = None,
-        negative: bool = False,
+        self, transitions: Sequence[Transition], depth_weights: Sequence[float] | None = None, negative: bool = False
     ) -> list[Example | None]:
         """Make examples as `encode_transitions` does."""
         limits = ExampleLimits(sequence=self.longest)

@@ -10,17 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from nanoproof.actors.fleet import EARLIER_FLAGS, EARLIER_FLAGS_OF_CLUSTERS, FleetOptions
-from nanoproof.common.config import (
-    Parser,
-    add_flags,
-    change,
-    check,
-    from_args,
-    group,
-    opt,
-    preset_values,
-    validated,
-)
+from nanoproof.common.config import Parser, add_flags, change, check, from_args, group, opt, preset_values, validated
 from nanoproof.common.errors import UserError
 from nanoproof.common.option_groups import MonitorAddress, PolicyEndpointOptions
 from nanoproof.data.theorems.theorem_sets import FIXED, parse_set_names

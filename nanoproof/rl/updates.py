@@ -112,13 +112,7 @@ class Updates:
         return {name: statistics.fmean(of_name) for name, of_name in values.items()}
 
 
-def record_training(
-    recorder: Recorder,
-    learner: PolicyLearner,
-    options: BatchOptions,
-    batch: Batch,
-    step: int,
-) -> None:
+def record_training(recorder: Recorder, learner: PolicyLearner, options: BatchOptions, batch: Batch, step: int) -> None:
     """Hand some examples of an update with their losses to the recorder, if it is due; before the weights change."""
     examples = batch.examples
     if not recorder.wants_training or not examples:

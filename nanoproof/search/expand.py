@@ -271,7 +271,7 @@ def _new_child(branches: tuple[Branch, ...], key: tuple[str, ...], candidate: Ca
 
 
 def _merge(child: Node, candidate: Candidate) -> None:
-    """The candidate leads to `child` too: masses add, the shortest text is kept, a policy's before a finisher's."""
+    """Merge a candidate into `child`: masses add, the shortest text is kept, a policy's before a finisher's."""
     child.prior += candidate.mass
     assert child.tactic is not None
     if child.finisher and not candidate.finisher:

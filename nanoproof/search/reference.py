@@ -95,21 +95,26 @@ def _expand_again(node: PlainNode, config: SearchConfig) -> bool:
 
 
 def _best_child(node: PlainNode, config: SearchConfig) -> PlainNode:
-    def upper_bound(child: PlainNode) -> float:
-        is_and = node["kind"] == "and"
-        reward = 0 if is_and else -1
-        x = reward + _value(child) if child["N"] else _value(node) - config.unvisited_penalty
-        score = _q(x, config)
-        if config.rules == "pseudocode":
-            score = config.gamma ** (-1 - x) if child["N"] else 0.0
-        value = 1 - score if is_and else score
-        c = config.c_init + log((node["N"] + config.c_base + 1) / config.c_base)
-        prior = child["P"] / sum(sibling["P"] for sibling in node["children"])
-        exploration = c * prior * sqrt(node["N"]) / (1 + child["N"])
-        return value + exploration * (config.c_and if is_and else 1)
-
     # Of equals `max` takes the first: the child that was added first.
-    return max(_open(node), key=upper_bound)
+    return max(_open(node), key=lambda child: _upper_bound(node, child, config))
+
+
+def _upper_bound(node: PlainNode, child: PlainNode, config: SearchConfig) -> float:
+    is_and = node["kind"] == "and"
+    if child["N"]:
+        reward = 0 if is_and else -1  # a tactic costs 1, to choose among goals nothing
+        x = reward + _value(child)
+    else:
+        x = _value(node) - config.unvisited_penalty
+    score = _q(x, config)
+    if config.rules == "pseudocode":
+        score = config.gamma ** (-1 - x) if child["N"] else 0.0
+    # All goals of an AND node are to be proved, the hardest first: a goal counts the more the worse its value is.
+    value = 1 - score if is_and else score
+    c = config.c_init + log((node["N"] + config.c_base + 1) / config.c_base)
+    prior = child["P"] / sum(sibling["P"] for sibling in node["children"])
+    exploration = c * prior * sqrt(node["N"]) / (1 + child["N"])
+    return value + exploration * (config.c_and if is_and else 1)
 
 
 # -- evaluate and expand -----------------------------------------------------------------------------------------------
@@ -186,7 +191,7 @@ def _back_up(path: list[PlainNode], value: float, config: SearchConfig) -> None:
 def _disprove(
     path: list[PlainNode], config: SearchConfig, false: frozenset[str], asked: set[str], may_ask: bool
 ) -> int:
-    """Disprove the first poor state of the path that is false, if it was not asked about; how many were."""
+    """Disprove the first poor state of the path that is false; returns how many questions it took, 0 or 1."""
     for depth, node in enumerate(path):
         if node["solved"]:
             return 0

@@ -243,7 +243,7 @@ def back_up(path: Sequence[Node], value: float, config: SearchConfig) -> float:
 
 
 def _worst_value(node: Node, config: SearchConfig) -> float:
-    """Below an AND node: the smallest V of the visited unsolved children; of all visited ones if none is unsolved.
+    """Return the smallest V of an AND node's visited unsolved children; of all visited ones if none is unsolved.
 
     The published pseudocode starts its minimum at +1 and leaves solved children out, so that this is what it has in the
     second case. No proof is worth +1; the paper's values are all negative.

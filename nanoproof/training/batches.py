@@ -154,13 +154,7 @@ class TransitionSet:
         """`encode` makes examples in another way than `encode_transitions` does with tokenizer and options."""
         if encode is None:
             assert tokenizer is not None
-            encode = partial(
-                _encode,
-                tokenizer,
-                limits,
-                state_after=state_after,
-                whole_proofs=whole_proofs,
-            )
+            encode = partial(_encode, tokenizer, limits, state_after=state_after, whole_proofs=whole_proofs)
         self._encoder = encode
         self._seed, self._augment = seed, augment
         self._state_after, self._depth_weights = state_after, depth_weights

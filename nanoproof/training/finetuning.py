@@ -174,13 +174,7 @@ class Finetuning(TrainingLoop):
         examples = self.step_examples.next()
         waited = time.monotonic() - started
         metrics = train_step(
-            self.model,
-            self.optimizer,
-            examples,
-            self.lr_factor,
-            self.step_settings,
-            self.dist,
-            self.micro_batches,
+            self.model, self.optimizer, examples, self.lr_factor, self.step_settings, self.dist, self.micro_batches
         )
         examples_seen = (self.state.step + 1) * self.batch.target_examples_per_step
         return {**metrics, "epoch": examples_seen / len(self.train), "wait_seconds": waited}

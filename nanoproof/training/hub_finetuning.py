@@ -115,11 +115,7 @@ class HubFinetuning(StageLoop):
         self.pad, self.begin = self.network.pad, self.network.begin
         self._make_sets()
         self.network.make_optimizer(
-            self.lr,
-            lora.lora_lr,
-            betas=(0.9, hub.beta2),
-            eps=hub.epsilon,
-            weight_decay=hub.weight_decay,
+            self.lr, lora.lora_lr, betas=(0.9, hub.beta2), eps=hub.epsilon, weight_decay=hub.weight_decay
         )
         if self._folder is not None and not start.resume_fresh_optimizer:
             self.network.load_optimizer(self._folder)
@@ -224,12 +220,7 @@ class HubFinetuning(StageLoop):
         return folder
 
     def _about(self) -> dict[str, Any]:
-        return {
-            "step": self.state.step,
-            "stage": self.stage_name,
-            "data": self.hub.data,
-            "loop": asdict(self.state),
-        }
+        return {"step": self.state.step, "stage": self.stage_name, "data": self.hub.data, "loop": asdict(self.state)}
 
     # -- steps -----------------------------------------------------------------------------------------------------
 

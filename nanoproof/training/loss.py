@@ -44,7 +44,7 @@ class Normalizers:
 
     @classmethod
     def of(cls, batch: PackedBatch) -> "Normalizers":
-        """Counts of `batch`, summed over the ranks (a collective)."""
+        """Count what `batch` has, summed over the ranks (a collective)."""
         of_kind = {kind: batch.kinds == code for kind, code in KIND_CODES.items()}
         sequences = batch.sequences[of_kind["negative"]].unique().numel()
         tokens = {kind: float(mask.sum()) for kind, mask in of_kind.items()}
@@ -163,12 +163,13 @@ def _tokens(example: Example) -> tuple[int, ...]:
 
 
 def _shown(tokenizer: Tokenizer, tokens: Sequence[int], losses: Sequence[float | None]) -> dict[str, Any]:
+    """Write an example as JSON; the mean is over all of its losses, also of tokens that are not shown."""
     known = [loss for loss in losses if loss is not None]
-    return {
-        "tokens": [tokenizer.describe(token) for token in tokens[-MAX_TOKENS:]],
-        "losses": [None if loss is None else round(loss, 4) for loss in losses[-MAX_TOKENS:]],
-        "loss": round(sum(known) / len(known), 4) if known else None,
-    }
+    mean = None
+    if known:
+        mean = round(sum(known) / len(known), 4)
+    shown = [loss if loss is None else round(loss, 4) for loss in losses[-MAX_TOKENS:]]
+    return {"tokens": list(map(tokenizer.describe, tokens[-MAX_TOKENS:])), "losses": shown, "loss": mean}
 
 
 # -- Log-probabilities of tactics ------------------------------------------------------------------------------------
@@ -177,9 +178,11 @@ def _shown(tokenizer: Tokenizer, tokens: Sequence[int], losses: Sequence[float |
 def tactic_logprobs(model: GPT, pad: int, examples: Sequence[Example], options: BatchOptions) -> list[float]:
     """Sum the log-probabilities (nats) of the tokens of each example's tactic, its first continuation, with its EOS."""
     model.eval()
+    if not examples:
+        return []
     alone = [Example(item.prefix, item.continuations[:1]) for item in examples]
     sums = torch.zeros(len(alone), dtype=torch.float64)
-    for rows in split_for(model, pack_for(model, alone, options, pad), options) if alone else ():
+    for rows in split_for(model, pack_for(model, alone, options, pad), options):
         chosen_N, batch = to_device(rows.chosen(), model.device), rows.to(model.device)
         with torch.set_grad_enabled(model.compiled_block is not None):  # compiled for training, not once more
             logits_NV = model(batch.tokens, batch.layout(model.config.prefix_lm, rows), chosen_N).detach()

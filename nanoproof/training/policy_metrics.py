@@ -233,16 +233,18 @@ class _Sums:
 
 def _depth_rows(sums: dict[str, np.ndarray]) -> Iterator[DepthRow]:
     """Yield a row for each depth that occurs or is predicted; means of nothing are 0."""
-    counts, counts_here = np.maximum(sums["count"], 1), np.maximum(sums["count_here"], 1)
     for index in np.flatnonzero(sums["count"] + sums["count_here"]):
+        at_depth = {name: float(values[index]) for name, values in sums.items()}
+        depth = int(index) + 1
+        count, count_here = max(at_depth["count"], 1.0), max(at_depth["count_here"], 1.0)
         yield DepthRow(
-            depth=int(index) + 1,
-            count=int(sums["count"][index]),
-            mean_predicted=float(sums["predicted"][index] / counts[index]),
-            mean_error=float((sums["predicted"][index] - sums["count"][index] * (index + 1)) / counts[index]),
-            mean_absolute_error=float(sums["absolute"][index] / counts[index]),
-            mse=float(sums["square"][index] / counts[index]),
-            num_predicted=int(sums["count_here"][index]),
-            mean_value=float(sums["predicted_here"][index] / counts_here[index]),
-            mean_depth=float(sums["true_here"][index] / counts_here[index]),
+            depth=depth,
+            count=int(at_depth["count"]),
+            mean_predicted=at_depth["predicted"] / count,
+            mean_error=(at_depth["predicted"] - at_depth["count"] * depth) / count,
+            mean_absolute_error=at_depth["absolute"] / count,
+            mse=at_depth["square"] / count,
+            num_predicted=int(at_depth["count_here"]),
+            mean_value=at_depth["predicted_here"] / count_here,
+            mean_depth=at_depth["true_here"] / count_here,
         )

@@ -68,7 +68,7 @@ def _norm(tensor: torch.Tensor) -> float | str:
 
 
 def _number(value: torch.Tensor) -> float | str:
-    """A number that JSON knows, or the name of one that it does not."""
+    """Return a number that JSON knows, or the name of one that it does not."""
     number = float(value.detach())
     return number if math.isfinite(number) else str(number)
 

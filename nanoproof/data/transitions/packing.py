@@ -244,8 +244,9 @@ def _fill(rows: Sequence[Sequence[Example]], num_rows: int, row_length: int, pad
     piece = np.repeat(np.arange(len(lengths)), lengths)
     offset = np.arange(len(tokens)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
     at = starts[piece] + offset
-    target = offset >= untargeted[piece]
-    where, of = at[target] - 1, piece[target]  # a target is stored where it is predicted: one position before its own
+    is_target = offset >= untargeted[piece]
+    predicted_at = at[is_target] - 1  # the position before its own, where the target is stored
+    predicted_piece = piece[is_target]
     flat = {name: np.zeros(num_rows * row_length, dtype=np.int64) for name in PackedBatch.__slots__}
     flat["weights"] = np.zeros(num_rows * row_length, dtype=np.float32)
     flat["tokens"][:], flat["targets"][:] = pad, NO_TARGET
@@ -253,8 +254,8 @@ def _fill(rows: Sequence[Sequence[Example]], num_rows: int, row_length: int, pad
     flat["positions"][at] = positions[piece] + offset
     flat["segments"][at] = segments[piece]
     flat["branches"][at] = branches[piece]
-    flat["targets"][where] = tokens[target]
-    flat["kinds"][where] = kinds[of]
-    flat["sequences"][where] = of
-    flat["weights"][where] = columns[_Piece._fields.index("weight")][of]
+    flat["targets"][predicted_at] = tokens[is_target]
+    flat["kinds"][predicted_at] = kinds[predicted_piece]
+    flat["sequences"][predicted_at] = predicted_piece
+    flat["weights"][predicted_at] = columns[_Piece._fields.index("weight")][predicted_piece]
     return PackedBatch(*(torch.from_numpy(flat[name].reshape(num_rows, row_length)) for name in PackedBatch.__slots__))

@@ -201,11 +201,13 @@ TACTIC_WORDS = frozenset(
 )
 
 _FIELD = re.compile(rf"(?:[({{,;\n]|\bwith\b)\s*({ATOM})\s*:=")
+# `Type u`, `Sort (max u (v + 1))`, `List.{u}`: names of universes, which may be those of hypotheses as well.
 _UNIVERSES = re.compile(r"\b(?:Type|Sort)\s+(?:\(([^()]*(?:\([^()]*\)[^()]*)*)\)|(\w+))|\.\{([^}]*)\}")
 _NOTATION = re.compile(r"[\[⟦](X|T;T⁻¹|ε|i|I)[\]⟧]")  # `R[X]`, `R⟦X⟧`, `R[T;T⁻¹]`, `R[ε]`, `ℤ[i]`
 _IN_BRACES = re.compile(rf"[{{,]\s*({ATOM})(?=\s*[,}}])")
 _AFTER_BAR = re.compile(rf"\|\s*@?\s*({ATOM})")
 _HAS_PATTERNS = re.compile(r"\b(?:cases|induction|match|fun)\b")
+# What stands where a tactic begins: at the start, behind `;`, `·`, `<;>`, `by` or a line break.
 _FIRST_WORDS = re.compile(rf"(?:^|[;·\n]|\bby\b|<;>)\s*\(?\s*({ATOM})")
 _CASE = re.compile(r"\bcase'?\s+([^=]*?)=>")
 _HOLE = re.compile(rf"\?({ATOM}(?:\.{ATOM})*)")

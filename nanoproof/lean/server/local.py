@@ -15,7 +15,6 @@ log = logging.getLogger(__name__)
 
 _PATH = re.compile(r"/process/(?P<lease>\d{1,18})/(?:proof/(?P<state>\d{1,18})/)?(?P<call>\w+)")
 _MAX_PATH_BYTES = 256
-_CLOSED_SECONDS = 5.0
 
 
 class LocalServer:

@@ -193,12 +193,10 @@ class Pool:
     def count_processes(self) -> tuple[dict[str, Any], list[tuple[ReplProcess, str]]]:
         """Return the fields of `/status` on the pool, with numbers of processes by state, and each with its state."""
         with self._changed:
-            processes = [
-                *((process, "available") for process, _ in self._free),
-                *((lease.process, "used") for lease in self._leases.values() if lease.process),
-                *((process, "starting") for process in self._starting),
-                *((lease.process, "stopping") for lease in self._ending if lease.process),
-            ]
+            processes = [(process, "available") for process, _ in self._free]
+            processes += [(lease.process, "used") for lease in self._leases.values() if lease.process]
+            processes += [(process, "starting") for process in self._starting]
+            processes += [(lease.process, "stopping") for lease in self._ending if lease.process]
             counts = {
                 "available_processes": len(self._free),
                 "used_processes": len(self._leases),
