@@ -22,6 +22,7 @@ from nanoproof.lean.source import (
     EXPLICIT,
     IN_FRONT_OF,
     NAME,
+    is_library_end,
     mask_for_commands,
     parse_declaration,
     without_documentation,
@@ -75,7 +76,10 @@ class Scopes:
 
     def __init__(self, masked: str) -> None:
         masked = lexical.without_quotations(masked)
-        self._edges = [edge for edge in _SCOPE.finditer(masked) if not lexical.is_quoted(masked, edge.start())]
+        self._edges = []
+        for edge in _SCOPE.finditer(masked):
+            if not lexical.is_quoted(masked, edge.start()) and not is_library_end(masked, edge.start("word")):
+                self._edges.append(edge)
         self._passed = 0
         self._open = [_Scope("file", "", [], [])]
 

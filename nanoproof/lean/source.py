@@ -76,6 +76,13 @@ _LATER_COMMAND = re.compile(
     rf"theorem|lemma(?=\s+{NAME}\s*[:({{\[⦃])|example|def|namespace|section|end|variable|universe|\#exit)(?![\w.'])|))"
 )
 _PART_OF_COMMAND = re.compile(rf"[ \t]*(?:{IN_FRONT}\s*)*{MODIFIERS}\s*")
+_LIBRARY_END = re.compile(r"(?!(?:namespace|section|mutual|end)[ \t])[^\W\d]\w*[ \t]+(?P<end>end)[ \t]*$", re.MULTILINE)
+
+
+def is_library_end(masked: str, position: int) -> bool:
+    """Tell whether an `end` is the second word of a library's own command, as in Compfiles' `snip end`: none of Lean's."""
+    line = _LIBRARY_END.match(masked, masked.rfind("\n", 0, position) + 1)
+    return line is not None and line.start("end") == position
 
 
 @lru_cache(maxsize=32)
@@ -88,10 +95,10 @@ def mask_for_commands(text: str) -> str:
     pieces: list[str] = []
     position = 0
     for match in _LATER_COMMAND.finditer(masked):
-        if match["keyword"] is None or is_quoted(masked, match.start()):
-            continue
-        line_start = masked.rfind("\n", 0, match.start()) + 1
         start = match.start("command")
+        if match["keyword"] is None or is_quoted(masked, match.start()) or is_library_end(masked, start):
+            continue
+        line_start = masked.rfind("\n", 0, start) + 1
         # What stands before it may be a part of it: `open Nat in`, `@[simp] private`.
         if not _PART_OF_COMMAND.fullmatch(masked, max(line_start, position), start):
             pieces += [masked[position : start - 1], "\n"]

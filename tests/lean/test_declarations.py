@@ -15,6 +15,7 @@ from nanoproof.lean.declarations import declarations, enclosed, open_scopes, res
         ("namespace A.B\nend A.B\n", []),
         ("namespace A\nsection\ntheorem end' : True := trivial\n", ["A", ""]),
         ("section One\nnamespace «a b».C\n", ["One", "«a b»", "C"]),
+        ("namespace A\nsnip begin\nsection end\nsnip end\nnamespace B end\n", ["A"]),  # `snip` is of a library
         ("mutual\ntheorem a : True := trivial\nend\n-- namespace B\n/- section -/\n", []),
         ("noncomputable section\nvariable (n : Nat)\n", [""]),
     ],
@@ -95,6 +96,7 @@ def test_declarations_have_the_names_that_lean_gives_them():
         ('macro "m" : command => `(command| theorem foo : True := trivial)', []),
         ("def f (lemmas : List Nat) := do\n  for lemma in lemmas do g lemma h", ["f"]),
         ("namespace\n  A\ntheorem t : True := trivial\nend A", ["A.t"]),
+        ("namespace A\nsnip begin\nsnip end\ntheorem t : True := trivial\nend A\ndef f := 1", ["A.t", "f"]),
         # Lean reads nothing behind `#exit`, and a book is no Lean.
         ("theorem t : True := trivial\n#exit\ntheorem u : True := trivial", ["t"]),
         ("section\n  def t := 1 #exit\n  def u := 1", ["t"]),
