@@ -297,10 +297,14 @@ def _read(
 
 
 def _documentation(text: str, code_end: int, start: int) -> int:
-    """Find where the doc comment begins that stands before `start`, behind other code; `start` if there is none."""
+    """Find where the doc comment begins that stands before `start`, behind other code; `start` if there is none.
+
+    One on the line of other code is that code's: `library_note "x" /-- .. -/`.
+    """
     documented = start
     for kind, begin, _ in lexical.spans(text[code_end:start]):
-        if kind == "block" and text.startswith("/--", code_end + begin):
+        is_own = not code_end or "\n" in text[code_end : code_end + begin]
+        if kind == "block" and is_own and text.startswith("/--", code_end + begin):
             documented = code_end + begin
     return documented
 

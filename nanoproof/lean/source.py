@@ -80,7 +80,7 @@ _LIBRARY_END = re.compile(r"(?!(?:namespace|section|mutual|end)[ \t])[^\W\d]\w*[
 
 
 def is_library_end(masked: str, position: int) -> bool:
-    """Tell whether an `end` is the second word of a library's own command, as in Compfiles' `snip end`: none of Lean's."""
+    """Tell whether an `end` is the second word of a library's own command, as in Compfiles' `snip end`."""
     line = _LIBRARY_END.match(masked, masked.rfind("\n", 0, position) + 1)
     return line is not None and line.start("end") == position
 

@@ -136,6 +136,13 @@ def test_a_command_that_only_a_library_knows_ends_an_indented_proof(below: str, 
     assert first.end == len(f"{theorem}\n{below}" if is_part else theorem) and second.name == "u"
 
 
+@each("above", ["library_note «n» /-- N -/\n", "blueprint_comment /--\nP -/\n", "def f := 1\n\n-- c\n", ""])
+def test_a_doc_comment_on_the_line_of_other_code_is_none_of_the_declaration_below(above: str) -> None:
+    own = "/-- doc -/\n" if "/--" not in above else ""
+    declared = declarations(f"{above}{own}theorem t : True := trivial")[-1]
+    assert declared.documented == len(above)
+
+
 def test_tactics_at_the_margin_are_part_of_the_proof() -> None:
     text = "theorem t : True := by\nhave h : 1 = 1 := by\n  rfl\ntrivial"
     (declared,) = declarations(text)
