@@ -136,6 +136,12 @@ def test_a_command_that_only_a_library_knows_ends_an_indented_proof(below: str, 
     assert first.end == len(f"{theorem}\n{below}" if is_part else theorem) and second.name == "u"
 
 
+@each("below", ["protected alias u := t", "public meta\n  initialize r : R ← new", "instance_wanted u : True"])
+def test_a_definition_ends_before_a_command_that_has_modifiers_too(below: str) -> None:
+    (declared,) = declarations(f"def t : True :=\n  trivial\n\n{below}\n")
+    assert declared.end == len("def t : True :=\n  trivial")
+
+
 @each("above", ["library_note «n» /-- N -/\n", "blueprint_comment /--\nP -/\n", "def f := 1\n\n-- c\n", ""])
 def test_a_doc_comment_on_the_line_of_other_code_is_none_of_the_declaration_below(above: str) -> None:
     own = "/-- doc -/\n" if "/--" not in above else ""
