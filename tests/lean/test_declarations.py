@@ -149,8 +149,31 @@ def test_a_doc_comment_on_the_line_of_other_code_is_none_of_the_declaration_belo
     assert declared.documented == len(above)
 
 
-def test_tactics_at_the_margin_are_part_of_the_proof() -> None:
-    text = "theorem t : True := by\nhave h : 1 = 1 := by\n  rfl\ntrivial"
+@each("below", ["snip begin", "problem u : P := by\n  sorry", "/-- d -/\nproblem u : P :=\n  h"])
+@each(
+    "text",
+    [
+        "abbrev t : Nat :=\n  let x := f g\n  x",
+        "def t : Nat → Nat\n| 0 => 1\n| n + 1 => n",
+        "theorem t : P :=\n h",
+    ],
+)
+def test_a_command_that_only_a_library_knows_ends_a_term_above_a_blank_line(below: str, text: str) -> None:
+    (declared,) = declarations(f"{text}\n\n{below}\n")
+    assert declared.end == len(text)
+
+
+@each(
+    "text",
+    [
+        "theorem t : True := by\nhave h : 1 = 1 := by\n  rfl\n\ntrivial",
+        "def t : S where\na := 1\n\nb := 2",
+        "structure S where\na : Nat\n/-- B -/\nb : Nat",
+        "def t : Nat :=\n\nf\n\nx",
+        "def t := f\nx",
+    ],
+)
+def test_lines_at_the_margin_are_part_of_a_proof_or_value(text: str) -> None:
     (declared,) = declarations(text)
     assert declared.end == len(text)
 
