@@ -22,7 +22,6 @@ from nanoproof.lean.source import (
     EXPLICIT,
     IN_FRONT_OF,
     NAME,
-    is_library_end,
     mask_for_commands,
     parse_declaration,
     without_documentation,
@@ -80,7 +79,7 @@ class Scopes:
         masked = lexical.without_quotations(masked)
         self._edges = []
         for edge in _SCOPE.finditer(masked):
-            if not lexical.is_quoted(masked, edge.start()) and not is_library_end(masked, edge.start("word")):
+            if not lexical.is_quoted(masked, edge.start()) and not lexical.is_library_end(masked, edge.start("word")):
                 self._edges.append(edge)
         self._passed = 0
         self._open = [_Scope("file", "", [], [])]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from nanoproof.lean.lexical import find_top_level, is_quoted, mask, misplaced_header
+from nanoproof.lean.lexical import find_top_level, is_library_end, is_quoted, mask, misplaced_header
 from nanoproof.lean.types import SourceError, Theorem
 
 # `h.sorry`, `sorry'` and `«not sorry»` are other names. A dot with nothing before it is a bullet: `.sorry`.
@@ -76,13 +76,6 @@ _LATER_COMMAND = re.compile(
     rf"theorem|lemma(?=\s+{NAME}\s*[:({{\[⦃])|example|def|namespace|section|end|variable|universe|\#exit)(?![\w.'])|))"
 )
 _PART_OF_COMMAND = re.compile(rf"[ \t]*(?:{IN_FRONT}\s*)*{MODIFIERS}\s*")
-_LIBRARY_END = re.compile(r"(?!(?:namespace|section|mutual|end)[ \t])[^\W\d]\w*[ \t]+(?P<end>end)[ \t]*$", re.MULTILINE)
-
-
-def is_library_end(masked: str, position: int) -> bool:
-    """Tell whether an `end` is the second word of a library's own command, as in Compfiles' `snip end`."""
-    line = _LIBRARY_END.match(masked, masked.rfind("\n", 0, position) + 1)
-    return line is not None and line.start("end") == position
 
 
 @lru_cache(maxsize=32)
