@@ -52,7 +52,7 @@ from nanoproof.prover.cli_input import (
 from nanoproof.prover.interactive import InteractiveProver, Proves, report, write
 from nanoproof.prover.prover import Prover, ProverOptions
 from nanoproof.prover.whole_proof import Verifier, WholeProofProver
-from nanoproof.repos.project import imported_into
+from nanoproof.repos.project import Project, imported_into
 from nanoproof.repos.proving import server_imports
 from nanoproof.search.config import ALGORITHM, NOT_FLAGS, SearchConfig
 
@@ -232,7 +232,8 @@ def prove_all(
     except SourceError as error:
         message = f"{path}: {error}"
         if not options.servers.servers:
-            message = with_what_lacks(message, file.text)
+            project = Project.read(path)
+            message = with_what_lacks(message, file.text, project.missing_library(project.file(project.only)))
         raise UserError(message) from error
     noun = "sorries"
     if len(file.gaps) == 1:

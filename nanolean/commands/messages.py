@@ -108,7 +108,7 @@ WITHOUT_EFFECT = {
     "relaxedAutoImplicit": bool,
 }
 """Options that may be set because what they limit or warn of never happens here."""
-FAMILIES = ("pp.", "trace.", "profiler", "format.", "compiler.", "debug.", "smartUnfolding", "eval.")
+FAMILIES = ("pp.", "trace.", "profiler", "format.", "compiler.", "debug.", "smartUnfolding", "eval.", "backward.")
 """Beginnings of names of Lean's other options."""
 
 MODULES = ("Init", "Std", "Lean")
@@ -118,10 +118,10 @@ MODULES = ("Init", "Std", "Lean")
 def run_set_option(result: CommandResult, cmd: SetOptionCmd) -> None:
     """Set an option until the end of the scope."""
     kind = WORKING.get(cmd.name) or WITHOUT_EFFECT.get(cmd.name)
-    if cmd.name.startswith("linter."):  # those of libraries too: nothing is warned of here
+    if cmd.name.startswith("linter.") or (cmd.name, cmd.value) == ("warningAsError", False):  # no linter warns here
         kind = bool
     if kind is None:
-        known = cmd.name.startswith(FAMILIES)
+        known = cmd.name.startswith((*FAMILIES, "warningAsError"))
         text = f"the option `{cmd.name}` is not supported" if known else f"Unknown option `{cmd.name}`"
         raise ElabError(text, cmd.pos, cmd.end)
     if type(cmd.value) is not kind:

@@ -55,6 +55,9 @@ def test_an_option_ends_with_its_section(repl: Repl):
         ("set_option nonsense true", "Unknown option `nonsense`"),
         ("set_option pp.all true", "the option `pp.all` is not supported"),
         ("set_option pp.universes 3", "set_option value type mismatch: The option `pp.universes` is a `Bool`"),
+        ("set_option warningAsError true", "the option `warningAsError` is not supported"),
+        ("set_option warningAsError false", None),
+        ("set_option backward.privateInPublic true", "the option `backward.privateInPublic` is not supported"),
         ("set_option maxRecDepth 1000", None),
     ],
 )

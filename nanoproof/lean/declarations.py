@@ -53,6 +53,8 @@ _WHERE = re.compile(r"(?<![\w.'])where(?![\w.'])")
 _INDENTED_TACTICS = re.compile(r":=\s*by(?:[ \t]*\n\s*(?<=[ \t])|[ \t]+)\S")
 _GOES_ON = r"where|termination_by|decreasing_by|deriving|with|at|using|in|then|else|from|by|do|catch|finally"
 _AT_THE_MARGIN = re.compile(rf"^(?!(?:{_GOES_ON})(?![\w.'!?]))[^\W\d]", re.MULTILINE)
+_BLANK_LINE = re.compile(r"\n[ \t]*\n\Z")
+_VALUE = re.compile(":=|=>")
 # The end of a proof that is not over: an operator, a comma, or a word that a term or tactic follows.
 _EXPECTS_MORE = re.compile(rf"(?:[^\w'!?)\]}}⟩»]|(?<![\w.'])(?:{_GOES_ON}|exact|refine|apply|have|show|fun|intro))\Z")
 
@@ -77,7 +79,10 @@ class Scopes:
 
     def __init__(self, masked: str) -> None:
         masked = lexical.without_quotations(masked)
-        self._edges = [edge for edge in _SCOPE.finditer(masked) if not lexical.is_quoted(masked, edge.start())]
+        self._edges = []
+        for edge in _SCOPE.finditer(masked):
+            if not lexical.is_quoted(masked, edge.start()) and not lexical.is_library_end(masked, edge.start("word")):
+                self._edges.append(edge)
         self._passed = 0
         self._open = [_Scope("file", "", [], [])]
 
@@ -231,7 +236,7 @@ def outline(text: str) -> Outline:
             by_command.append(None)
             continue
         next_start = starts[number + 1] if number + 1 < len(starts) else len(text)
-        end = _end_of_tactics(masked, command.end(), next_start)
+        end = _end_of_value(masked, command, next_start)
         by_command.append(_read(text, masked, command, end, prefixes[number], scopes.at(command.start())))
         if end < next_start:
             all_starts.append(end)
@@ -239,22 +244,34 @@ def outline(text: str) -> Outline:
     return Outline(text, masked, tuple(all_starts), tuple(by_command))
 
 
-def _end_of_tactics(masked: str, head_end: int, end: int) -> int:
-    """Find a command that a library adds, `blueprint_comment` or `TODO`, below the tactics of a proof; else `end`.
+def _end_of_value(masked: str, command: re.Match[str], end: int) -> int:
+    """Find a command that a library adds, `blueprint_comment` or `TODO`, below a declaration; else `end`.
 
-    Lean reads no line at the margin as part of a block of tactics that is indented, but within brackets.
+    Lean reads no line at the margin as part of a block of tactics that is indented, but within brackets. Below anything
+    else such a line might be an argument: it is a command if nothing but comments is on the line above the first one.
     """
-    if _AT_THE_MARGIN.search(masked, head_end, end) is None:
+    below = _AT_THE_MARGIN.search(masked, command.end(), end)
+    if below is None:
         return end
-    block = _INDENTED_TACTICS.match(masked, max(0, lexical.find_top_level(masked[:end], ":=", head_end)))
+    value = masked[command.end() : below.start()]
+    # Below a `where` fields may be at the margin.
+    is_apart = (
+        _BLANK_LINE.search(value) is not None and _WHERE.search(value) is None and _VALUE.search(value) is not None
+    )
+    if is_apart and command["declaration"] in (*PROVABLE, "example", "abbrev") and _is_complete(value):
+        return below.start()
+    block = _INDENTED_TACTICS.match(masked, max(0, lexical.find_top_level(masked[:end], ":=", command.end())))
     if block is None:
         return end
-    command = _AT_THE_MARGIN.search(masked, block.end(), end)
-    if command is None:
-        return end
-    proof = masked[block.end() - 1 : command.start()].rstrip()
-    is_closed = sum(map(proof.count, lexical.OPENING)) == sum(map(proof.count, lexical.CLOSING))
-    return command.start() if is_closed and _EXPECTS_MORE.search(proof) is None else end
+    below = _AT_THE_MARGIN.search(masked, block.end(), end)
+    return below.start() if below is not None and _is_complete(masked[block.end() - 1 : below.start()]) else end
+
+
+def _is_complete(value: str) -> bool:
+    """Tell whether a term or block of tactics may end here: its brackets are closed, and no word expects more."""
+    value = value.rstrip()
+    is_closed = sum(map(value.count, lexical.OPENING)) == sum(map(value.count, lexical.CLOSING))
+    return is_closed and _EXPECTS_MORE.search(value) is None
 
 
 def _read(
@@ -295,10 +312,14 @@ def _read(
 
 
 def _documentation(text: str, code_end: int, start: int) -> int:
-    """Find where the doc comment begins that stands before `start`, behind other code; `start` if there is none."""
+    """Find where the doc comment begins that stands before `start`, behind other code; `start` if there is none.
+
+    One on the line of other code is that code's: `library_note "x" /-- .. -/`.
+    """
     documented = start
     for kind, begin, _ in lexical.spans(text[code_end:start]):
-        if kind == "block" and text.startswith("/--", code_end + begin):
+        is_own = not code_end or "\n" in text[code_end : code_end + begin]
+        if kind == "block" and is_own and text.startswith("/--", code_end + begin):
             documented = code_end + begin
     return documented
 

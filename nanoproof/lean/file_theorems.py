@@ -18,6 +18,7 @@ from nanoproof.lean.types import SourceError
 _PART = rf"(?:«[^«»\n]*»|{ATOM})"
 _IDENTIFIER = re.compile(rf"{_PART}(?:\.{_PART})*")
 _LAST = re.compile(r"(?:«[^«»\n]*»|[^.«»]+)\Z")
+_NAMESPACE = re.compile(rf"^(?:namespace|end)[ \t]+{_IDENTIFIER.pattern}", re.MULTILINE)
 _BINDING = r"(?:[({\[⦃,]|(?<![\w.'])(?:fun|let|have|obtain|intro)(?![\w.'])|[∀∃λΣΠ∑∏])[^(){}\[\]⦃⦄:=,]*(?<![\w.'])"
 """Matches what stands between the begin of a binder and a name in it: `(n m`, `∀ x`."""
 _INSTANCE = re.compile(r"@\[[^\]]*(?<![\w.'])instance(?![\w.'])")
@@ -104,13 +105,16 @@ def theorems_of(text: str) -> list[FileTheorem]:
 
 
 def _without_declared_names(read: Outline) -> str:
-    """Replace the names of a masked text where they are declared: who declares `a.b` uses neither that nor `a`."""
+    """Replace the names of a masked text where they are declared: who declares `a.b` uses neither that nor `a`.
+
+    Nor does `namespace a.b`, or the `end` of it.
+    """
     pieces, position = [], 0
     for declaration in read.declarations:
         start = declaration.head_end - len(declaration.name)
         pieces += [read.masked[position:start], " " * len(declaration.name)]
         position = declaration.head_end
-    return "".join([*pieces, read.masked[position:]])
+    return _NAMESPACE.sub(lambda scope: " " * len(scope.group()), "".join([*pieces, read.masked[position:]]))
 
 
 def _open_stretches(read: Outline, used: str, file: LeanFile) -> Iterator[_Open]:

@@ -42,6 +42,7 @@ _HEADER = re.compile(rf"\s*(?P<words>(?:module|prelude)(?![{NAME_REST}.])|{_IMPO
 _NOTED_IMPORT = re.compile(r"/- [^/\n]*\bimport\s[^/]*? -/")
 """What `header_as_comments` leaves of an import."""
 _EXIT = re.compile(r"(?<![\w.'#])#exit(?![\w.'!?])")
+_LIBRARY_END = re.compile(r"(?!(?:namespace|section|mutual|end)[ \t])[^\W\d]\w*[ \t]+(?P<end>end)[ \t]*$", re.MULTILINE)
 _IMPORT_LINE = re.compile(rf"^[ \t]*(?P<words>{_IMPORT})", re.MULTILINE)
 
 
@@ -74,6 +75,12 @@ def is_quoted(masked: str, position: int) -> bool:
     """Tell whether a place in a masked text is within a quoted name: words in `«my theorem»` are none of Lean's."""
     line = masked.rfind("\n", 0, position) + 1
     return masked.rfind("«", line, position) > masked.rfind("»", line, position)
+
+
+def is_library_end(masked: str, position: int) -> bool:
+    """Tell whether an `end` is the second word of a library's own command, as in Compfiles' `snip end`."""
+    line = _LIBRARY_END.match(masked, masked.rfind("\n", 0, position) + 1)
+    return line is not None and line.start("end") == position
 
 
 def without_quotations(masked: str) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from nanoproof.lean.lexical import find_top_level, is_quoted, mask, misplaced_header
+from nanoproof.lean.lexical import find_top_level, is_library_end, is_quoted, mask, misplaced_header
 from nanoproof.lean.types import SourceError, Theorem
 
 # `h.sorry`, `sorry'` and `«not sorry»` are other names. A dot with nothing before it is a bullet: `.sorry`.
@@ -36,9 +36,8 @@ IN_FRONT = rf"(?>(?:(?:{_BEFORE_IN})(?=\s)|#[a-z]\w*!?(?=\s)|(?:count_heartbeats
 """The same with commands that only look at the declaration: `#guard_msgs in`, `count_heartbeats in`."""
 ATTRIBUTES = r"@\[(?:[^\[\]]|\[(?:[^\[\]]|\[[^\[\]]*\])*\])*\]"
 """Matches attributes with their arguments, which may hold brackets: `@[simp, to_additive (reorder := [1, 2]) foo]`."""
-MODIFIERS = (
-    rf"(?:{ATTRIBUTES}\s*|(?:private|protected|public|meta|noncomputable|nonrec|unsafe|partial|scoped|local)\s+)*"
-)
+_MODIFIER_WORD = r"(?:private|protected|public|meta|noncomputable|nonrec|unsafe|partial|scoped|local)\s+"
+MODIFIERS = rf"(?:{ATTRIBUTES}\s*|{_MODIFIER_WORD})*"
 DECLARING = (
     r"theorem|lemma|example|def|abbrev|instance|structure|class|inductive|coinductive|axiom|opaque|irreducible_def"
 )
@@ -50,16 +49,17 @@ _COMMAND_WORDS = (
     r"postfix|macro|macro_rules|syntax|declare_syntax_cat|elab|elab_rules|local|scoped|export|run_cmd|run_meta|run_elab"
 )
 _AT_THE_MARGIN = (
-    rf"{_ALSO_IN_PROOFS}|simproc|alias|initialize|deriving|seal|unseal|add_decl_doc|proof_wanted|theorem_wanted|"
+    rf"{_ALSO_IN_PROOFS}|simproc|alias|initialize|deriving|seal|unseal|add_decl_doc|(?:proof|theorem|def|instance)_wanted|"
     r"library_note|assert_not_exists|suppress_compilation|unsuppress_compilation|initialize_simps_projections|"
     r"register_\w+|declare_\w+|grind_pattern|binder_predicate"
 )
+_WITH_MODIFIERS = r"alias|initialize|builtin_initialize|syntax|macro|elab|notation3?|infix[lr]?|prefix|postfix|simproc"
 COMMAND = re.compile(
     rf"^[ \t]*(?:{IN_FRONT}[ \t]+)*{MODIFIERS}(?:class\s+(?=(?:inductive|abbrev)\s))?"
     rf"(?P<declaration>{DECLARING})(?![\w.'])"
     rf"|^[ \t]*(?:@\[|(?P<scope>{_COMMAND_WORDS})(?![\w.'])"
     rf"|(?:{_ALSO_IN_PROOFS})(?![\w.'])(?![^\n]*[ \t]in(?![\w.'])))"
-    rf"|^(?:#[a-z]|[ \t]+#exit(?![\w.'!?])|(?:{_AT_THE_MARGIN})(?![\w.']))",
+    rf"|^(?:#[a-z]|[ \t]+#exit(?![\w.'!?])|(?:{_AT_THE_MARGIN}|(?:{_MODIFIER_WORD})+(?:{_WITH_MODIFIERS}))(?![\w.']))",
     re.MULTILINE,
 )
 """Matches the begin of a command in a masked text, with the keyword of a `declaration`."""
@@ -88,10 +88,10 @@ def mask_for_commands(text: str) -> str:
     pieces: list[str] = []
     position = 0
     for match in _LATER_COMMAND.finditer(masked):
-        if match["keyword"] is None or is_quoted(masked, match.start()):
-            continue
-        line_start = masked.rfind("\n", 0, match.start()) + 1
         start = match.start("command")
+        if match["keyword"] is None or is_quoted(masked, match.start()) or is_library_end(masked, start):
+            continue
+        line_start = masked.rfind("\n", 0, start) + 1
         # What stands before it may be a part of it: `open Nat in`, `@[simp] private`.
         if not _PART_OF_COMMAND.fullmatch(masked, max(line_start, position), start):
             pieces += [masked[position : start - 1], "\n"]

@@ -189,20 +189,26 @@ def first_error(report: CheckReport, source: str, lines_before: int = 0) -> str:
 
 
 _UNKNOWN = re.compile(r"[Uu]nknown (?:identifier|constant|namespace|attribute)(?: `(?P<name>[^`]*)`)?|unknown tactic")
+_NO_COMMAND = re.compile(r"expected command|Unknown option")
 
 
-def with_what_lacks(message: str, text: str) -> str:
-    """Add to what NanoLean says of a text that real Lean may know what it does not, where that can be the reason."""
+def with_what_lacks(message: str, text: str, library: str | None = None) -> str:
+    """Add to what NanoLean says of a text that real Lean may know what it does not, where that can be the reason.
+
+    `library` is a module of a library that the text's project imports, "" if it imports none; None if there is no
+    project, so that the text's own imports are of libraries.
+    """
+    if library is None:
+        modules = [name for name in imported_modules(text) if name.partition(".")[0] not in ("Init", "Lean", "Std")]
+        library = modules[0] if modules else ""
     unknown = _UNKNOWN.search(message)
-    if unknown is None:
+    # A library may have commands and options of its own.
+    if unknown is None and not (library and _NO_COMMAND.search(message)):
         return message
     declared = {declaration.name for declaration in declarations(text)}
-    if unknown["name"] and unknown["name"] in declared:
+    if unknown is not None and unknown["name"] and unknown["name"] in declared:
         return message  # the text declares it further down, or it is the theorem itself: no library has it
-    lacking = "Mathlib (no reals, sets, ...)"
-    imported = [module for module in imported_modules(text) if module.partition(".")[0] not in ("Init", "Lean", "Std")]
-    if imported:
-        lacking = f"{imported[0]}, which the file imports"
+    lacking = f"{library}, which the file imports" if library else "Mathlib (no reals, sets, ...)"
     return f"{message}: NanoLean has no {lacking}; --lean-servers names a real Lean"
 
 

@@ -58,7 +58,7 @@ def judge_project(project: Project, files: Mapping[str, LeanFile], folder: Path,
             continue
         total += len(file.filled)
         own = project.file(path)
-        # Also `Init` counts here, which `Project.lacks_library` lets pass: NanoLean has a part of it only.
+        # Also `Init` counts here, which `Project.missing_library` lets pass: NanoLean has a part of it only.
         lacks_library = False
         for source in (own, *project.closure(own)):
             lacks_library = lacks_library or bool(project.external_imports(source))

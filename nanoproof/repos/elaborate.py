@@ -160,8 +160,8 @@ class Elaborator:
             *before, last = files
             body = without_private_names(_body(last))
             answer = self._run_text(body, self._env(before), module=True, **self._from_nothing(before))
-            if _errors(answer):
-                raise FileFailed(f"it imports {last.path}, which has errors")
+            if errors := _errors(answer):
+                raise FileFailed(f"it imports {last.path}, which is not traced: {errors[0]}")
             self._envs[_key(files)] = _env_of(answer)
 
     def _env(self, files: Sequence[SourceFile]) -> int | None:

@@ -122,7 +122,7 @@ class Project:
 
     def opening(self, file: SourceFile, by_nanolean: bool) -> str:
         """Return the options to set before what Lean reads of a file: no server has those of Lake's file."""
-        if by_nanolean and self.lacks_library(file):
+        if by_nanolean and self.missing_library(file):
             return self.lake_options + EXPLICIT
         return self.lake_options
 
@@ -196,13 +196,17 @@ class Project:
         """Return the modules that a file imports directly and that are not the project's."""
         return tuple(module for module in file.imports if self.file_of(module) is None)
 
-    def lacks_library(self, file: SourceFile) -> bool:
-        """Tell whether a file imports, also through others, a module of neither the project nor Lean's `Init`."""
+    def missing_library(self, file: SourceFile) -> str:
+        """Return a module, not the project's nor Lean's `Init`, that a file imports, also through others; else ""."""
+        found = ""
         for other in (file, *self.closure(file)):
             for module in self.external_imports(other):
-                if module.partition(".")[0] != "Init":
-                    return True
-        return False
+                root = module.partition(".")[0]
+                if root not in ("Init", "Lean", "Std"):
+                    return module
+                if root != "Init":  # NanoLean has parts of it: a module of another library says more
+                    found = found or module
+        return found
 
     def import_paths(self, file: SourceFile) -> tuple[str, ...]:
         """Return the paths of the files that a file imports directly, so far as they are here."""

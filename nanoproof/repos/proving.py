@@ -355,7 +355,9 @@ class ProjectProver:
 
     def _explained(self, message: str, file: LeanFile) -> str:
         # NanoLean lacks libraries and parts of Lean; real Lean's messages need no such word.
-        return with_what_lacks(message, file.text) if self.lean == EMBEDDED_LEAN else message
+        if self.lean != EMBEDDED_LEAN:
+            return message
+        return with_what_lacks(message, file.text, self.project.missing_library(self.project.file(file.path)))
 
     def _recall(self, task: Task) -> None:
         """Begin where earlier runs have ended."""

@@ -358,7 +358,9 @@ class Tracer:
             with self._lock:
                 broken = [other.path for other in self._project.closure(file) if other.path in self._failed]
             if broken:
-                return failed_trace(self._project, file, f"it imports {broken[0]}, which has errors", True)
+                # Imports come first, so this is where the chain begins: mostly a library that NanoLean does not have.
+                reason = f"it imports {broken[0]}, which is not traced: {self._failed[broken[0]]}"
+                return failed_trace(self._project, file, reason, True)
             elaborated = elaborator.run(file)
         except FileFailed as error:
             return failed_trace(self._project, file, str(error), error.may_pass)

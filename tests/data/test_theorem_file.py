@@ -190,6 +190,16 @@ def test_a_theorem_does_not_use_what_its_name_begins_with(tmp_path: Path) -> Non
     assert "rest on the theorem a (line 1)" in read.skipped[1].reason
 
 
+def test_a_namespace_does_not_use_the_theorem_of_its_name(tmp_path: Path) -> None:
+    # In Formal Conjectures `answer(sorry)` has no axiom in its place, and variants are in a namespace of its name.
+    (tmp_path / "t.lean").write_text(
+        "theorem c : answer(sorry) := by\n  sorry\n\nnamespace c.variants\n\n"
+        "theorem v : True := by\n  sorry\n\nend c.variants\n\ntheorem w : True := by\n  sorry\n"
+    )
+    read = read_theorem_file(str(tmp_path / "t.lean"))
+    assert [theorem.id for theorem in read.theorems] == ["c.variants.v", "w"]
+
+
 def test_a_line_of_jsonl_is_a_theorem(tmp_path: Path) -> None:
     file = tmp_path / "mine.jsonl"
     rows = [{"source": "theorem a : True := sorry"}, {"id": "b/2", "source": "example : True := by sorry", "more": 1}]

@@ -15,6 +15,7 @@ from nanoproof.lean.declarations import declarations, enclosed, open_scopes, res
         ("namespace A.B\nend A.B\n", []),
         ("namespace A\nsection\ntheorem end' : True := trivial\n", ["A", ""]),
         ("section One\nnamespace «a b».C\n", ["One", "«a b»", "C"]),
+        ("namespace A\nsnip begin\nsection end\nsnip end\nnamespace B end\n", ["A"]),  # `snip` is of a library
         ("mutual\ntheorem a : True := trivial\nend\n-- namespace B\n/- section -/\n", []),
         ("noncomputable section\nvariable (n : Nat)\n", [""]),
     ],
@@ -95,6 +96,7 @@ def test_declarations_have_the_names_that_lean_gives_them():
         ('macro "m" : command => `(command| theorem foo : True := trivial)', []),
         ("def f (lemmas : List Nat) := do\n  for lemma in lemmas do g lemma h", ["f"]),
         ("namespace\n  A\ntheorem t : True := trivial\nend A", ["A.t"]),
+        ("namespace A\nsnip begin\nsnip end\ntheorem t : True := trivial\nend A\ndef f := 1", ["A.t", "f"]),
         # Lean reads nothing behind `#exit`, and a book is no Lean.
         ("theorem t : True := trivial\n#exit\ntheorem u : True := trivial", ["t"]),
         ("section\n  def t := 1 #exit\n  def u := 1", ["t"]),
@@ -134,8 +136,44 @@ def test_a_command_that_only_a_library_knows_ends_an_indented_proof(below: str, 
     assert first.end == len(f"{theorem}\n{below}" if is_part else theorem) and second.name == "u"
 
 
-def test_tactics_at_the_margin_are_part_of_the_proof() -> None:
-    text = "theorem t : True := by\nhave h : 1 = 1 := by\n  rfl\ntrivial"
+@each("below", ["protected alias u := t", "public meta\n  initialize r : R ← new", "instance_wanted u : True"])
+def test_a_definition_ends_before_a_command_that_has_modifiers_too(below: str) -> None:
+    (declared,) = declarations(f"def t : True :=\n  trivial\n\n{below}\n")
+    assert declared.end == len("def t : True :=\n  trivial")
+
+
+@each("above", ["library_note «n» /-- N -/\n", "blueprint_comment /--\nP -/\n", "def f := 1\n\n-- c\n", ""])
+def test_a_doc_comment_on_the_line_of_other_code_is_none_of_the_declaration_below(above: str) -> None:
+    own = "/-- doc -/\n" if "/--" not in above else ""
+    declared = declarations(f"{above}{own}theorem t : True := trivial")[-1]
+    assert declared.documented == len(above)
+
+
+@each("below", ["snip begin", "problem u : P := by\n  sorry", "/-- d -/\nproblem u : P :=\n  h"])
+@each(
+    "text",
+    [
+        "abbrev t : Nat :=\n  let x := f g\n  x",
+        "def t : Nat → Nat\n| 0 => 1\n| n + 1 => n",
+        "theorem t : P :=\n h",
+    ],
+)
+def test_a_command_that_only_a_library_knows_ends_a_term_above_a_blank_line(below: str, text: str) -> None:
+    (declared,) = declarations(f"{text}\n\n{below}\n")
+    assert declared.end == len(text)
+
+
+@each(
+    "text",
+    [
+        "theorem t : True := by\nhave h : 1 = 1 := by\n  rfl\n\ntrivial",
+        "def t : S where\na := 1\n\nb := 2",
+        "structure S where\na : Nat\n/-- B -/\nb : Nat",
+        "def t : Nat :=\n\nf\n\nx",
+        "def t := f\nx",
+    ],
+)
+def test_lines_at_the_margin_are_part_of_a_proof_or_value(text: str) -> None:
     (declared,) = declarations(text)
     assert declared.end == len(text)
 

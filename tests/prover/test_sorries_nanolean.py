@@ -311,6 +311,11 @@ def test_what_nanolean_lacks_is_said_where_it_can_be_the_reason() -> None:
     of_theorem = with_what_lacks(unknown, "theorem t (x : ℝ) : x = x := sorry")
     assert of_theorem == f"{unknown}: NanoLean has no Mathlib (no reals, sets, ...); --lean-servers names a real Lean"
     assert with_what_lacks("type mismatch", "import Mathlib\n") == "type mismatch"
+    command = "unexpected identifier 'snip'; expected command"
+    assert with_what_lacks(command, "import Own", library="Mathlib.Tactic") == (
+        f"{command}: NanoLean has no Mathlib.Tactic, which the file imports; --lean-servers names a real Lean"
+    )
+    assert with_what_lacks(command, "import Own", library="") == command
     own = "Unknown identifier `rec1`"
     assert with_what_lacks(own, "theorem rec1 (n : Nat) : n = n := by\n  exact rec1 (by sorry)") == own
 

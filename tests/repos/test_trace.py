@@ -236,7 +236,7 @@ def test_what_imports_a_file_with_errors_is_told(chain, options, tmp_path):
     reasons = [failure.partition(": ")[2] for failure in summary.failures]
     assert summary.theorems == 0 and reasons[0].startswith("2:")
     assert reasons[1].startswith("it imports Mathlib, which NanoLean does not have")
-    assert reasons[2:] == ["it imports A.lean, which has errors"] * 2
+    assert reasons[2:] == [f"it imports A.lean, which is not traced: {reasons[0]}"] * 2
 
 
 def test_files_may_have_private_names_in_common_and_what_is_none_to_prove_is_counted(options, tmp_path):

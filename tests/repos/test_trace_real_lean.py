@@ -153,7 +153,7 @@ def test_a_module_that_is_not_built_is_an_error_of_the_file_that_passes_once_it_
     others = [each for each in CONVERSATION if each["request"].get("cmd") != SECOND]
     summary, files, _ = trace(tmp_path, [refused, *others, *THIRD_STEPS])
     assert files["Second.lean"].error == "1:0: unknown module prefix 'First'"
-    assert files["Third.lean"].error == "it imports Second.lean, which has errors"
+    assert files["Third.lean"].error == f"it imports Second.lean, which is not traced: {files['Second.lean'].error}"
     assert len(summary.failures) == 2 and summary.theorems == 1
     stored = json.loads((tmp_path / "out" / "files" / "Second.lean.json").read_text())
     assert stored["digest"] == ""  # it is tried again
