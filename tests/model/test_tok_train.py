@@ -91,5 +91,5 @@ def test_the_pattern_decides_what_is_one_word(tmp_path: Path) -> None:
 
 
 def test_an_empty_directory_is_named(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"--input .*: no \.parquet, "):
+    with pytest.raises(UserError, match=r"--input .*: .* holds no \.parquet, "):
         main(["--input", str(tmp_path)])
