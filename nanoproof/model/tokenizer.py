@@ -360,7 +360,7 @@ def _even_chunks(texts: Sequence[str], count: int) -> list[Sequence[str]]:
 
 LONGEST_WORD = 4000
 """Characters of a word that is learned from whole. The trainer goes through a word for each merge in it: one of 80,000
-equal letters took 13 s, four times as much as half of it. Words of ordinary text are shorter, and give what they did."""
+equal letters took 13 s, four times as much as half of it. Words of ordinary text are shorter and stay whole."""
 
 
 def _pieces(texts: Iterable[str]) -> Iterator[str]:
