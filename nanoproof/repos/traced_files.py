@@ -151,6 +151,13 @@ def open_places(theorem: TracedTheorem) -> int:
     return sum(bool(sorries(mask(f"by {traced.tactic}"))) for traced in theorem.tactics)
 
 
+def own_axioms(file: TracedFile) -> list[str]:
+    """List the axioms that a file of the project declares, with their places: what is proved may rest on them."""
+    if file.path.startswith(".lake/"):  # of a library
+        return []
+    return [f"{each.full_name}  {file.path}:{each.start.line}" for each in file.premises if each.kind == "axiom"]
+
+
 # -- As JSON -----------------------------------------------------------------------------------------------------------
 
 
