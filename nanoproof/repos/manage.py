@@ -293,8 +293,10 @@ def _show(args: argparse.Namespace) -> int:
         resting = list(map(_open_line, store.theorems(repository, "conditional", tactics=False)))
         failed, axioms = [], []
         for file in store.files(repository, theorems=False):
-            failed += [f"  {file.path}: {file.error}"] * bool(file.error)
-            axioms += [f"  {axiom}" for axiom in own_axioms(file)]
+            if file.error:
+                failed.append(f"  {file.path}: {file.error}")
+            for axiom in own_axioms(file):
+                axioms.append(f"  {axiom}")
         if args.json:
             parts = {"open": still, "ours": ours, "conditional": resting, "axioms": axioms, "not_traced": failed}
             print(json.dumps({**asdict(repository), "counts": counts, **parts}, ensure_ascii=False))

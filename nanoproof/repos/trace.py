@@ -299,7 +299,8 @@ class Summary:
             lines.append(f"not repeated: {exception}")
         for reason, count in self.left_out.items():
             lines.append(f"no tree: {count} x {reason}")
-        lines += [f"axiom, which what is proved may rest on: {axiom}" for axiom in self.axioms]
+        for axiom in self.axioms:
+            lines.append(f"axiom, which what is proved may rest on: {axiom}")
         lines.append(
             f"{self.files} files ({self.from_cache} as before), {self.theorems} theorems, {self.tactics} tactics, "
             f"{self.sorries} sorries, {len(self.failures)} files failed, {self.seconds:.1f} s"

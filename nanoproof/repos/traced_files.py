@@ -155,7 +155,11 @@ def own_axioms(file: TracedFile) -> list[str]:
     """List the axioms that a file of the project declares, with their places: what is proved may rest on them."""
     if file.path.startswith(".lake/"):  # of a library
         return []
-    return [f"{each.full_name}  {file.path}:{each.start.line}" for each in file.premises if each.kind == "axiom"]
+    axioms = []
+    for premise in file.premises:
+        if premise.kind == "axiom":
+            axioms.append(f"{premise.full_name}  {file.path}:{premise.start.line}")
+    return axioms
 
 
 # -- As JSON -----------------------------------------------------------------------------------------------------------

@@ -1,8 +1,8 @@
 """The collection phase: actors attempt theorems that the matchmaker picks; the attempts are logged and learned from.
 
-An attempt is numbered (step, rank, sequence), where `step` counts the collections before it that were
-learned from, and never goes back. Matchmaker and
-buffers are functions of the attempts in that order, so every rank holds the same, and a resumed run rebuilds them.
+An attempt is numbered (step, rank, sequence), where `step` counts the collections that were learned from before it,
+and never goes back. Matchmaker and buffers are functions of the attempts in that order, so every rank holds the same,
+and a resumed run rebuilds them.
 """
 
 import logging
