@@ -2,10 +2,11 @@
 
 import json
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 from nanoproof.common.errors import UserError
-from nanoproof.data.text.text_files import open_text_file
+from nanoproof.data.text.text_files import files_below, open_text_file
 from nanoproof.data.transitions.leantree import read_transitions
 
 SUFFIXES = (".parquet", ".jsonl", ".txt", ".md", ".tex", ".lean", ".py")
@@ -21,19 +22,18 @@ def read_texts(source: str, max_chars: int | None = None) -> Iterator[str]:
     file is UTF-8 text. Raises UserError, for --input, if something cannot be read.
     """
     remaining = max_chars
-    for file in _files(source):
-        try:
-            for text in _file_texts(file):
-                # A part of the last text: one book of ten megabytes must not be all or nothing.
-                if remaining is not None:
-                    text = text[:remaining]
-                    remaining -= len(text)
-                if text:
-                    yield text
-                if remaining == 0:
-                    return
-        except UserError as error:
-            raise UserError(f"--input {source}: {error}") from error
+    try:
+        for text in chain.from_iterable(map(_file_texts, _files(source))):
+            # A part of the last text: one book of ten megabytes must not be all or nothing.
+            if remaining is not None:
+                text = text[:remaining]
+                remaining -= len(text)
+            if text:
+                yield text
+            if remaining == 0:
+                return
+    except UserError as error:
+        raise UserError(f"--input {source}: {error}") from error
 
 
 def _files(source: str) -> list[Path]:
@@ -43,13 +43,10 @@ def _files(source: str) -> list[Path]:
         return [transitions_file()]
     path = Path(source).expanduser()
     if not path.exists():
-        raise UserError(f"--input {source}: no such file or directory")
+        raise UserError("no such file or directory")
     if not path.is_dir():
         return [path]
-    files = sorted(file for file in path.rglob("*") if file.suffix in SUFFIXES and file.is_file())
-    if not files:
-        raise UserError(f"--input {source}: no {', '.join(SUFFIXES)} files in it")
-    return files
+    return files_below(path, SUFFIXES)
 
 
 def _file_texts(path: Path) -> Iterator[str]:

@@ -76,6 +76,11 @@ _NO_BLANKS = {
     "\t": "tabs are not allowed; please configure your editor to expand them",
 }
 _TOO_LONG = f"a name of more than {MAX_NAME_PARTS} parts"
+_LITERAL = re.compile(r'[^"\\{]*+(?:\\.[^"\\{]*+)*+["{]', re.DOTALL)
+_IN_TERM = re.compile(
+    rf"""(?P<string>(?<![{NAME_REST}.»])[sf]!{_BLANKS}")|"{_INSIDE}"|--[^\n]*|(?P<comment>/-)|'[{{}}"]'|[{{}}]""",
+    re.DOTALL,
+)
 _COMMENT_EDGE = re.compile(r"/-|-/")
 
 _PART = rf"(?:«[^«»\n]*»|{ATOM})"
@@ -183,6 +188,11 @@ def _scan(source: str, tokens: Tokens, offset: int) -> None:
                 kind, text = BAD, _TOO_LONG
         elif kind == FIELD and text.count(".") > MAX_NAME_PARTS:
             kind, text = BAD, _TOO_LONG
+        elif text[0] == '"' and texts and texts[-1] in ("s!", "f!"):
+            kind, offset = STRING, _end_of_interpolated(source, start)
+            text = source[start:offset]
+            if offset < 0:
+                kind, text, offset = BAD, "unterminated string", len(source)
         # The last alternative took all that is left, so that what follows is no command of its own.
         elif kind == BAD and text[0] == '"':
             text = "unterminated string"
@@ -202,6 +212,29 @@ def _scan(source: str, tokens: Tokens, offset: int) -> None:
     texts.append("")
     starts.append(len(source))
     ends.append(len(source))
+
+
+def _end_of_interpolated(source: str, start: int, depth: int = 0) -> int:
+    """Where the string behind an `s!` ends, or -1: it holds terms in braces, with strings and comments of their own."""
+    offset = start + 1
+    while depth < MAX_DEPTH and (literal := _LITERAL.match(source, offset)):
+        offset = literal.end()
+        if literal.group()[-1] == '"':
+            return offset
+        braces = 1
+        while braces:
+            found = _IN_TERM.search(source, offset)
+            if found is None:
+                return -1
+            offset = found.end()
+            if found["comment"]:
+                offset = _end_of_comment(source, found.start())
+            elif found["string"]:
+                offset = _end_of_interpolated(source, offset - 1, depth + 1)
+            if offset < 0:
+                return -1
+            braces += {"{": 1, "}": -1}.get(found.group(), 0)
+    return -1
 
 
 def _end_of_comment(source: str, start: int) -> int:

@@ -142,6 +142,8 @@ def test_what_only_shows_a_computation_is_passed_over():
     result = run('#eval s!"{1}" ++ "sorry"\n#reduce fun x => x + 1\ntheorem t : True := trivial\n#print axioms t')
     assert [message.severity for message in result.messages] == ["warning", "warning", "info"]
     assert not result.sorries
+    hidden = run('#eval s!"{"/-"}"\naxiom magic : False\ntheorem t : False := magic\n#print axioms t')
+    assert "magic" in hidden.messages[-1].text
 
 
 @each(

@@ -174,11 +174,15 @@ def lone_surrogate(value: Any, name: str = "") -> str | None:
     return None
 
 
+# Below a file, and where a folder stands, there is none either. Other errors may pass, and are none of these.
+_NO_FILE = (FileNotFoundError, NotADirectoryError, IsADirectoryError)
+
+
 def read_json(path: Path) -> Any:
     """Read a JSON file; raises UserError if it is missing or damaged."""
     try:
         return parse_json(Path(path).read_bytes())
-    except FileNotFoundError as error:
+    except _NO_FILE as error:
         raise UserError(f"no such file: {path}") from error
     except ValueError as error:
         raise UserError(f"{path} is not valid JSON: {error}") from error
@@ -270,7 +274,7 @@ def read_jsonl(path: Path) -> Iterator[Any]:
     """Yield the records of a JSONL file. A torn last line is ignored; damage elsewhere raises UserError."""
     try:
         file = open(path, "rb")
-    except FileNotFoundError as error:
+    except _NO_FILE as error:
         raise UserError(f"no such file: {path}") from error
     with file:
         for number, line in enumerate(file, start=1):

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from nanoproof.common.distributed import choose_device, init_distributed
-from nanoproof.common.errors import UserError
+from nanoproof.common.errors import UserError, cannot
 from nanoproof.common.files import atomic_write_json, cut_name, read_json, read_jsonl, read_object
 from nanoproof.common.run_dir import FINISHED, RunDir
 from nanoproof.compat.configs import TrainingConfig, flat, refuse_unread
@@ -63,7 +63,8 @@ def begin_passes(passes: Path, settings: dict[str, Any]) -> None:
     if earlier is not None and earlier != settings:
         print(f"{passes} has the passes of a trainer with other settings: they are made anew")
         shutil.rmtree(passes)
-    atomic_write_json(file, settings)
+    with cannot(f"write {file}"):
+        atomic_write_json(file, settings)
 
 
 def _curriculum(

@@ -27,6 +27,7 @@ from nanoproof.common.terminal import Progress
 from nanoproof.data.nanolean import statement_key
 from nanoproof.data.sources.manifest import file_path
 from nanoproof.data.text.documents import NAMED_CORPORA, Documents, text_corpus
+from nanoproof.data.text.text_files import files_below
 from nanoproof.data.theorems import overlap
 from nanoproof.data.theorems.theorem_sets import DATASETS, FIXED, jsonl_rows, list_theorems, splits_of
 from nanoproof.data.transitions.leantree import first_goal_statement, split_lines
@@ -159,9 +160,8 @@ def _of_documents(documents: Documents, read: Read) -> Iterator[overlap.Piece]:
 
 def _of_path(path: Path, read: Read) -> Iterator[overlap.Piece]:
     if path.is_dir():
-        for file in sorted(path.rglob("*")):
-            if file.suffix in SUFFIXES and file.is_file():
-                yield from _of_path(file, read)
+        for file in files_below(path, SUFFIXES):
+            yield from _of_path(file, read)
         return
     if not path.is_file():
         names = ", ".join(dict.fromkeys([*DATASETS, "leantree", *NAMED_CORPORA]))

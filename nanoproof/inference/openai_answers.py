@@ -2,13 +2,17 @@
 
 import json
 import logging
+import math
 import re
+import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, Literal, TypeVar
 
+import httpcore2
 import httpx2
 
 from nanoproof.common.web.http_client import MAX_ANSWER_BYTES
@@ -99,6 +103,52 @@ class Garbled(Exception):
 
 _STREAM = re.compile(rb"\s*(?:data|event|id|retry)?:")
 """Matches the beginning of a stream of events: JSON begins otherwise."""
+_LINE_END = re.compile(rb"[\r\n]")
+"""A line of a stream ends with either or both; empty lines say nothing here."""
+
+
+_due = threading.local()
+"""Of each thread, `at`: when the answer to its request must be there."""
+
+
+@contextmanager
+def answered_by(deadline: float) -> Iterator[None]:
+    """Let reads of this thread end at a time. The limits of the client itself are for each piece that comes."""
+    _due.at = deadline
+    try:
+        yield
+    finally:
+        del _due.at
+
+
+class _BoundedStream(httpcore2.NetworkStream):
+    """A connection whose reads heed `answered_by`: of headers nothing else is seen until they are whole."""
+
+    def __init__(self, stream: httpcore2.NetworkStream) -> None:
+        self._stream = stream
+        self.write, self.close = stream.write, stream.close  # type: ignore[method-assign]
+        self.get_extra_info = stream.get_extra_info  # type: ignore[method-assign]
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        left = getattr(_due, "at", math.inf) - time.monotonic()
+        if left <= 0:
+            raise httpcore2.ReadTimeout("the answer trickles")
+        return self._stream.read(max_bytes, min(left, math.inf if timeout is None else timeout))
+
+    def start_tls(self, *args: Any, **options: Any) -> httpcore2.NetworkStream:
+        return _BoundedStream(self._stream.start_tls(*args, **options))
+
+
+class _BoundedBackend(httpcore2.SyncBackend):
+    def connect_tcp(self, *args: Any, **options: Any) -> httpcore2.NetworkStream:
+        return _BoundedStream(super().connect_tcp(*args, **options))
+
+
+def bound_reads(client: httpx2.Client) -> None:
+    """Have all connections of a new client heed `answered_by`."""
+    for transport in (client._transport, *client._mounts.values()):
+        if isinstance(transport, httpx2.HTTPTransport):
+            transport._pool._network_backend = _BoundedBackend()
 
 
 class Answer:
@@ -145,7 +195,7 @@ class Answer:
             blocks = iter([body])
         rest, ended = b"", dict[Any, bool]()
         for block in chain(blocks, [b"\n"]):  # the last line may have no line break
-            *lines, rest = (rest + block).split(b"\n")
+            *lines, rest = _LINE_END.split(rest + block)
             for line in lines:
                 data = line.strip()
                 if not data.startswith(b"data:"):

@@ -37,6 +37,8 @@ from nanoproof.inference.openai_answers import (
     Answer,
     Choice,
     Garbled,
+    answered_by,
+    bound_reads,
     count_of,
     echoed,
     error_message,
@@ -135,6 +137,7 @@ class OpenAIModel:
         except OSError as error:  # of SSL's kind as well
             named = os.environ.get("SSL_CERT_FILE", "the system")
             raise UserError(f"openai:{self._base}: the certificates of {named} cannot be read: {error}") from None
+        bound_reads(self._client)
         self._closed = threading.Event()
         self._slots = threading.BoundedSemaphore(self._options.requests)
         self._threads = ThreadPoolExecutor(self._options.requests, "openai-model")
@@ -183,7 +186,7 @@ class OpenAIModel:
 
         def get(seconds: float) -> tuple[httpx2.Response, bytes]:
             deadline = time.monotonic() + seconds
-            with self._client.stream("GET", where, timeout=seconds) as answer:
+            with answered_by(deadline), self._client.stream("GET", where, timeout=seconds) as answer:
                 return answer, Answer(answer, deadline).body()
 
         try:
@@ -220,7 +223,8 @@ class OpenAIModel:
 
     def post_plain(self, path: str, body: dict[str, Any], seconds: float) -> tuple[int, str]:
         """POST what is no part of OpenAI's API, once; returns status and text. Raises httpx2.TransportError."""
-        answer = self._client.post(f"{self._base}{path}", json=body, timeout=seconds)
+        with answered_by(time.monotonic() + seconds):
+            answer = self._client.post(f"{self._base}{path}", json=body, timeout=seconds)
         return answer.status_code, self._clean(answer.text)
 
     # -- texts -----------------------------------------------------------------------------------------------------
@@ -455,7 +459,7 @@ class OpenAIModel:
         deadline = time.monotonic() + self._options.timeout
         where = f"{self._base}{path}"
         try:
-            with self._client.stream("POST", where, json=body) as response:
+            with answered_by(deadline), self._client.stream("POST", where, json=body) as response:
                 answer = Answer(response, deadline)
                 if response.status_code in (200, 201):  # Created, as NestJS says of every POST
                     return read(answer)

@@ -177,13 +177,13 @@ def _suspicion(kind: str, text: str, before: str, docs: bool) -> str:
     """Return why Lean might see another end of a comment or literal, or ""; `before` is the character before it."""
     if kind in ("line", "block") and before and not _BEFORE_COMMENT.match(before):
         return "a comment begins within an operator"
+    if kind == "string" and "{" in text:
+        return "a string may hold a term between `{` and `}`"
     # Whatever follows one that is closed is code.
     if kind in ("block", "string") and mask(text + ".")[-1] != ".":
         return f"a {'comment' if kind == 'block' else kind} has no end"
     if kind == "block" and text[2] in "-!/" and not docs:
         return "a documentation comment is no tactic"
-    if kind == "string" and "{" in text:
-        return "a string may hold a term between `{` and `}`"
     if kind in ("raw", "char"):
         return "a literal hides where it ends"
     return ""

@@ -17,17 +17,20 @@ ATOM = f"[{NAME_START}][{NAME_REST}]*"
 NAME_BEGINS = rf"(?<![{NAME_REST.replace('!', '')}.»])"
 """Holds where a name may begin, also behind the `!` of `!p`; a search from left to right has passed over `x!p`."""
 
-_SKIPPED = re.compile(
-    r"""
+_SKIPPED_WORDS = r"""
       (?P<line>--[^\n]*)
     | (?P<block>/-)
     | (?P<raw>\br(?P<hashes>\#*)"(?s:.*?)(?:"(?P=hashes)|\Z))
     | (?P<string>"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z))
     | (?P<char>'(?:"|\\"|--)'|(?<![\w'!?])'[()\[\]{}⟨⟩⦃⦄]')
     | (?P<quoted>«[^«»\n]*»)
-    """,
-    re.VERBOSE | re.DOTALL,
-)
+"""
+_SKIPPED = re.compile(_SKIPPED_WORDS, re.VERBOSE | re.DOTALL)
+# Tokens of Lean wherever they are no part of a name (of `Init`; `m!` is one of `import Lean`, and a name without it).
+_INTERPOLATES = rf"(?P<interpolates>(?<![{NAME_REST}.»])!*[sf]!)"
+_IN_TEXT = re.compile(f"{_SKIPPED_WORDS} | {_INTERPOLATES}", re.VERBOSE | re.DOTALL)
+_IN_TERM = re.compile(f"{_SKIPPED_WORDS} | {_INTERPOLATES} | (?P<brace>[{{}}])", re.VERBOSE | re.DOTALL)
+_LITERAL = re.compile(r'[^"\\{]*+(?:\\.[^"\\{]*+)*+(?P<edge>["{]|\\?\Z)', re.DOTALL)
 ASCII_SYMBOLS = {"<->": "↔", "->": "→", "<=": "≤", ">=": "≥", "/\\": "∧", "\\/": "∨"}
 """Two ways to write one symbol of Lean. `!=` is none of them: it is another relation than `≠`."""
 _BINDS_VALUE = frozenset({"let", "have", "letI", "haveI", "let_fun", "letI'", "haveI'"})
@@ -49,15 +52,39 @@ _IMPORT_LINE = re.compile(rf"^[ \t]*(?P<words>{_IMPORT})", re.MULTILINE)
 def spans(text: str) -> Iterator[tuple[str, int, int]]:
     """Yield kind, start and end of each comment (`line`, `block`), literal (`raw`, `string`, `char`) and `quoted` name.
 
-    They come in order, with offsets into the text; one that is never closed ends with the text.
+    They come in order, with offsets into the text; one that is never closed ends with the text. Of an interpolated
+    string, `s!".."` or `f!".."`, they are the parts around its terms, each with the braces at its ends.
     """
     position = 0
+    depths: list[int] = []  # for each term that is open, how many braces are in it
+    interpolates = -1  # the end of an `s!` that the string is still to come of
+    outside = _IN_TEXT if "s!" in text or "f!" in text else _SKIPPED
     # From left to right: which of them comes first decides, as a `--` in a string is no comment and a `"` in a comment
     # no string.
-    while match := _SKIPPED.search(text, position):
+    while match := (_IN_TERM if depths else outside).search(text, position):
         kind = str(match.lastgroup)  # the group that closed last, which is never the inner one of `raw`
-        position = _block_end(text, match.end()) if kind == "block" else match.end()
-        yield kind, match.start(), position
+        start, position = match.start(), match.end()
+        if kind == "interpolates":
+            interpolates = position
+            continue
+        of_string = interpolates >= 0 and not text[interpolates:start].strip()
+        if kind == "block":
+            position = _block_end(text, position)
+        elif kind == "brace":
+            interpolates = -1
+            depths[-1] += 1 if match.group() == "{" else -1
+            if depths[-1] >= 0:
+                continue
+            depths.pop()
+        # Comments may stand between `s!` and its string.
+        interpolates = position if of_string and kind in ("line", "block") else -1
+        if kind == "brace" or (kind == "string" and of_string):
+            literal = _LITERAL.match(text, start + 1)
+            assert literal is not None  # the end of the text is an edge, too
+            kind, position = "string", literal.end()
+            if literal["edge"] == "{":
+                depths.append(0)
+        yield kind, start, position
 
 
 def mask(text: str) -> str:

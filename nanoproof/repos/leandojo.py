@@ -23,7 +23,7 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import IO, Any, Protocol
 
-from nanoproof.common.errors import UserError
+from nanoproof.common.errors import UserError, cannot
 from nanoproof.common.files import atomic_write_json, json_items, lone_surrogate, parse_json, read_json
 from nanoproof.repos.splits import (
     SPLITS,
@@ -123,9 +123,10 @@ def export(sources: Sequence[Source], out: Path, drawing: str = "stable", held_o
     else:
         held_out = held_out or HoldOut.choose(theorems)
         splits = StableSplits(held_out)
-    out.parent.mkdir(parents=True, exist_ok=True)
-    # Beside its place, so that moving it there is a rename on one disk.
-    temporary = Path(tempfile.mkdtemp(prefix=f".{out.name}.", suffix=".tmp", dir=out.parent))
+    with cannot(f"write {out}"):
+        out.parent.mkdir(parents=True, exist_ok=True)
+        # Beside its place, so that moving it there is a rename on one disk.
+        temporary = Path(tempfile.mkdtemp(prefix=f".{out.name}.", suffix=".tmp", dir=out.parent))
     try:
         temporary.chmod(0o755)  # `mkdtemp` makes folders for their owner alone
         counts = _write_theorems(sources, temporary, splits)

@@ -39,7 +39,7 @@ from nanoproof.repos.leandojo import (
 )
 from nanoproof.repos.splits import STRATEGIES, exported_tactics
 from nanoproof.repos.store import Store, default_path, free_name, now
-from nanoproof.repos.traced_files import Repository, StoredTheorem, TracedFile, TracedTheorem
+from nanoproof.repos.traced_files import Repository, StoredTheorem, TracedFile, TracedTheorem, own_axioms
 
 SCHEMES = ("https://", "http://", "ssh://", "file://", "git@")
 _AT_COMMIT = re.compile(r"(\w+://[^/]*/.+|git@[^:]+:.+|(?!\w+://|git@).+)@([\w.+][\w.+/-]*)")
@@ -291,9 +291,14 @@ def _show(args: argparse.Namespace) -> int:
         ours = list(map(_open_line, store.theorems(repository, "sorry_proved", tactics=False)))
         still = list(map(_open_line, store.theorems(repository, "sorry", tactics=False)))
         resting = list(map(_open_line, store.theorems(repository, "conditional", tactics=False)))
-        failed = [f"  {file.path}: {file.error}" for file in store.files(repository, theorems=False) if file.error]
+        failed, axioms = [], []
+        for file in store.files(repository, theorems=False):
+            if file.error:
+                failed.append(f"  {file.path}: {file.error}")
+            for axiom in own_axioms(file):
+                axioms.append(f"  {axiom}")
         if args.json:
-            parts = {"open": still, "ours": ours, "conditional": resting, "not_traced": failed}
+            parts = {"open": still, "ours": ours, "conditional": resting, "axioms": axioms, "not_traced": failed}
             print(json.dumps({**asdict(repository), "counts": counts, **parts}, ensure_ascii=False))
             return 0
         learning = curriculum(store)
@@ -309,7 +314,8 @@ def _show(args: argparse.Namespace) -> int:
         f"{counts['sorry']:,} open{if_others}",
         f"  {shares}; in the order of learning {place}",
     ]
-    shown = (("open", still), ("proved by us", ours), ("proved if others hold", resting), ("not traced", failed))
+    shown = [("open", still), ("proved by us", ours), ("proved if others hold", resting)]
+    shown += [("axioms, which what is proved may rest on", axioms), ("not traced", failed)]
     for title, part in shown:
         if part:
             lines += [f"{title}:", *part[: args.max]]

@@ -51,6 +51,7 @@ from nanoproof.repos.traced_files import (
     TracedTheorem,
     file_from_json,
     file_to_json,
+    own_axioms,
 )
 from nanoproof.repos.trees import Ran, join_goals, proof_trees
 
@@ -279,6 +280,8 @@ class Summary:
     transitions: int
     failures: tuple[str, ...]
     exceptions: tuple[str, ...]
+    axioms: tuple[str, ...]
+    """Those of the project itself, with their places."""
     left_out: dict[str, int]
     """Proofs that are no tree for finetuning, by reason."""
     targets: int
@@ -296,6 +299,8 @@ class Summary:
             lines.append(f"not repeated: {exception}")
         for reason, count in self.left_out.items():
             lines.append(f"no tree: {count} x {reason}")
+        for axiom in self.axioms:
+            lines.append(f"axiom, which what is proved may rest on: {axiom}")
         lines.append(
             f"{self.files} files ({self.from_cache} as before), {self.theorems} theorems, {self.tactics} tactics, "
             f"{self.sorries} sorries, {len(self.failures)} files failed, {self.seconds:.1f} s"
@@ -399,7 +404,7 @@ class Tracer:
         """Write what is made of all files, which are read back one by one: a large project is never in memory."""
         counts: Counter[str] = Counter()
         left_out: Counter[str] = Counter()
-        failures, exceptions = [], []
+        failures, exceptions, axioms = [], [], list[str]()
 
         def write(transitions: Any, targets: Any) -> None:
             for file in self._project.files:
@@ -419,6 +424,7 @@ class Tracer:
                 if trace.file.error:
                     failures.append(f"{trace.file.path}: {trace.file.error}")
                 exceptions.extend(trace.exceptions)
+                axioms.extend(own_axioms(trace.file))
                 if trace.leantree["theorems"]:
                     transitions.write(json_line(trace.leantree).encode("utf-8"))
                 for target in trace.targets:
@@ -438,6 +444,7 @@ class Tracer:
             transitions=counts["transitions"],
             failures=tuple(failures),
             exceptions=tuple(exceptions),
+            axioms=tuple(axioms),
             left_out=dict(left_out.most_common()),
             targets=counts["targets"],
             targetless=max(0, counts["targetless"] - counts["targets"]),

@@ -151,6 +151,17 @@ def open_places(theorem: TracedTheorem) -> int:
     return sum(bool(sorries(mask(f"by {traced.tactic}"))) for traced in theorem.tactics)
 
 
+def own_axioms(file: TracedFile) -> list[str]:
+    """List the axioms that a file of the project declares, with their places: what is proved may rest on them."""
+    if file.path.startswith(".lake/"):  # of a library
+        return []
+    axioms = []
+    for premise in file.premises:
+        if premise.kind == "axiom":
+            axioms.append(f"{premise.full_name}  {file.path}:{premise.start.line}")
+    return axioms
+
+
 # -- As JSON -----------------------------------------------------------------------------------------------------------
 
 

@@ -1,7 +1,8 @@
 """The collection phase: actors attempt theorems that the matchmaker picks; the attempts are logged and learned from.
 
-An attempt is numbered (step, rank, sequence), where `step` counts collections and never goes back. Matchmaker and
-buffers are functions of the attempts in that order, so every rank holds the same, and a resumed run rebuilds them.
+An attempt is numbered (step, rank, sequence), where `step` counts the collections that were learned from before it,
+and never goes back. Matchmaker and buffers are functions of the attempts in that order, so every rank holds the same,
+and a resumed run rebuilds them.
 """
 
 import logging
@@ -117,6 +118,8 @@ class CollectSource:
     """Hands out theorems by the matchmaker's weights; logs this rank's attempts and keeps them for the exchange."""
 
     purpose: Literal["collect", "evaluate"] = "collect"
+    ends_step = True
+    """Whether the network learns after the collection, so that later attempts are of another step."""
 
     def __init__(
         self,
@@ -141,7 +144,9 @@ class CollectSource:
         self._under_way: set[int] = set()
         self._sequence = 0
         self._target, self._deadline = 1, float("inf")
-        self._transitions = SharedCounter(f"transitions/{first_step}")
+        self._drained = first_step
+        self._collections = 0
+        self._transitions = SharedCounter("transitions/0")
         self.collected = 0
 
     def next(self) -> Task | None:
@@ -242,18 +247,19 @@ class CollectSource:
         return self.collected >= self._target
 
     def drain(self) -> list[dict[str, Any]]:
-        """End the step and return its attempts: later ones count for the next. Call it under the pool's lock."""
+        """End the collection and return its attempts: later ones count for the next. Call it under the pool's lock."""
         fresh, self._fresh = self._fresh, []
-        self.step += 1
-        # A counter of its own for each step: set back to 0 it would lose what faster ranks have added for the next one.
-        self._transitions = SharedCounter(f"transitions/{self.step}")
+        self._drained = self.step
+        self.step += self.ends_step
+        # A counter for each collection: set back to 0 it would lose what faster ranks have added for the next one.
+        self._collections += 1
+        self._transitions = SharedCounter(f"transitions/{self._collections}")
         return fresh
 
     def exchange(self, fresh: list[dict[str, Any]]) -> tuple[int, list[Attempt]]:
-        """Gather all ranks' attempts of the step that was drained, in order (a collective)."""
-        step = self.step - 1
+        """Gather all ranks' attempts of the collection that was drained, in order (a collective)."""
         records = [record for share in gather_json(fresh) for record in share]
-        return step, [attempt_of(record) for record in sorted(records, key=number_of)]
+        return self._drained, [attempt_of(record) for record in sorted(records, key=number_of)]
 
     def close(self) -> None:
         """Close the log."""

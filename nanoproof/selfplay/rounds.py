@@ -14,6 +14,7 @@ import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -74,6 +75,21 @@ BATCH = 32
 """Pairs that the conjecturer is asked about at a time."""
 
 
+PATH_OPTIONS = ("model_path", "dataset_config", "theorem_dict", "sft")
+"""Options whose texts may be paths, which have several spellings."""
+
+
+def _same_path(one: str | None, other: str | None) -> bool:
+    """Tell whether two texts name the same file or folder, each maybe behind `hf:`, or are equal."""
+    if one is None or other is None or one.startswith("hf:") != other.startswith("hf:"):
+        return one == other
+    try:
+        paths = [resolve_model_path(text.removeprefix("hf:")) for text in (one, other)]
+    except UserError:  # a model of the hub, or of an endpoint
+        return one == other
+    return paths[0].samefile(paths[1])
+
+
 # -- The experiment --------------------------------------------------------------------------------------------------
 
 
@@ -131,7 +147,10 @@ class Experiment:
         if theirs is None:
             raise UserError(f"{file} is damaged; remove it if the options are those that the experiment began with")
         for name, value in ours.items():
-            if name in theirs and theirs[name] != value:  # an older version did not have all options
+            if name in PATH_OPTIONS and _same_path(theirs.get(name), value):
+                # In the words of the first part: the settings of an evaluation that is continued have them too.
+                self.options = replace(self.options, **{name: theirs[name]})
+            elif name in theirs and theirs[name] != value:  # an older version did not have all options
                 flag = f"--{name.replace('_', '-')}"
                 raise UserError(
                     f"{flag} {value}: the experiment in {self.path} has {theirs[name]}; use another --exp-dir"

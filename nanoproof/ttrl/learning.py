@@ -353,10 +353,11 @@ class TargetLearning(ReinforcementLearning):
         with suppress(TargetSettled):
             source, experience = self.collection.source, self.collection.experience
             source.target_only = True
-            if (
-                not experience.tries
-            ):  # three of twelve theorems were proved at once (experiments.md, test-time learning)
+            if not experience.tries:  # three of twelve theorems were proved at once (experiments.md)
+                # The network has learned nothing when it ends: variants are tried in the same step.
+                source.ends_step = False
                 self._collect()
+                source.ends_step = True
             self._add_variants()
             # Where rules make nothing more, all that is left is to try the target with ever larger budgets.
             source.target_only = experience.all_settled

@@ -11,10 +11,12 @@ import pytest
 
 from nanoproof.common.errors import UserError
 from nanoproof.data import nanolean as nanolean_data
+from nanoproof.data.contamination import read_set
 from nanoproof.data.sources.catalog import how_to_get
 from nanoproof.data.sources.manifest import Manifest, dataset_dir, record_file, write_manifest
 from nanoproof.data.text.documents import Documents, text_corpus
 from nanoproof.data.text.text_files import TextFile, cut_text, open_text_file
+from scripts.tok_texts import read_texts
 
 
 def write_parquet(path: Path, texts: list[str | None], row_group: int = 4, column: str = "text") -> Path:
@@ -156,6 +158,23 @@ def test_linked_folders_are_read_once_and_a_link_back_is_not_followed(tmp_path: 
     (tmp_path / "elsewhere" / "back").symlink_to(tmp_path / "data")
     corpus = text_corpus(str(tmp_path / "data"))
     assert corpus.train.count + corpus.valid.count == 2
+
+
+def test_files_of_other_endings_are_counted_in_one_warning(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    for name in ("README.md", "b.jsonl.gz", "deep/c.jsonl.gz", ".gitattributes", ".cache/d.jsonl.gz"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("")
+    with pytest.raises(UserError, match=r"holds no \.parquet, \.jsonl, \.txt files"):
+        text_corpus(str(tmp_path))
+    (tmp_path / "a.jsonl").write_text('{"text": "x"}\n' * 2)
+    caplog.clear()
+    text_corpus(str(tmp_path))
+    list(read_texts(str(tmp_path)))  # takes Markdown, too
+    list(read_set(str(tmp_path)))
+    example = tmp_path / "b.jsonl.gz"
+    assert [record.message.partition(";")[0] for record in caplog.records] == [
+        f"not read: {count} files, such as {example}" for count in (3, 2, 3)
+    ]
 
 
 def test_of_one_file_the_last_documents_are_for_validation(tmp_path: Path) -> None:

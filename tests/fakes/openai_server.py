@@ -52,7 +52,7 @@ class OpenAIServer:
         self.requests: list[dict[str, Any]] = []
         self.faults: Counter[str] = Counter()
         self.at_once = self.most_at_once = 0
-        self.lock = threading.Lock()
+        self.lock, self.hung_up = threading.Lock(), threading.Event()
         self.base = ""
 
     def number(self, body: dict[str, Any]) -> int:
@@ -134,6 +134,14 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(200, b"<html>welcome</html>")
         elif fault == "wrong":
             self._send(200, {"choices": [{"index": 0, "text": 7}]})
+        elif fault == "trickling headers":
+            self.close_connection = True
+            try:
+                for byte in b"HTTP/1.1 200 OK\r\nX: " + b"x" * 100:
+                    self.wfile.write(bytes([byte]))
+                    time.sleep(PIECE_SECONDS)
+            except OSError:
+                state.hung_up.set()
         elif fault == "drop":
             self.close_connection = True
         elif body.get("echo") and state.echo is not None:
@@ -180,14 +188,15 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Connection", "close")
         self.end_headers()
         self.close_connection = True
-        self.wfile.write(b": keep-alive\n\n")
+        end = {"cr": b"\r", "crlf": b"\r\n"}.get(fault, b"\n") * 2
+        self.wfile.write(b": keep-alive" + end)
         for event in events:
-            self.wfile.write(b"data: " + json.dumps({"choices": [event]}).encode() + b"\n\n")
+            self.wfile.write(b"data: " + json.dumps({"choices": [event]}).encode() + end)
             time.sleep(PIECE_SECONDS if fault == "trickle" else 0)
         if fault == "no line break":
             self.wfile.write(b"data: [DONE]")
         elif fault not in ("half", "drop late", "unsaid"):
-            self.wfile.write(b"data: [DONE]\n\n")
+            self.wfile.write(b"data: [DONE]" + end)
 
 
 def _logprobs(values: list[float], chat: bool) -> dict[str, Any]:

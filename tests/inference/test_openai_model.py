@@ -102,6 +102,14 @@ def test_what_fails_once_is_asked_again(server: OpenAIServer, fault: str, stream
     model.close()
 
 
+def test_headers_that_trickle_meet_the_deadline_too(server: OpenAIServer) -> None:
+    server.fault = lambda number: "trickling headers" if number == 0 else ""
+    model = OpenAIModel(server.base, "tiny", replace(QUICK, timeout=0.3))
+    assert texts(model.generate(["a"], THREE, [7])) == [[text_of("a", 7, index) for index in range(3)]]
+    assert server.hung_up.wait(5), "the client read on to the end"
+    model.close()
+
+
 @pytest.mark.parametrize(
     ("fault", "kind", "words"),
     [
@@ -455,7 +463,7 @@ def test_an_endpoint_that_only_streams_is_asked_for_pieces(server: OpenAIServer)
     assert len(samples) == 3
 
 
-@pytest.mark.parametrize("fault", ["unsaid", "no line break"])
+@pytest.mark.parametrize("fault", ["unsaid", "no line break", "cr", "crlf"])
 def test_a_stream_is_whole_where_every_text_has_ended(server: OpenAIServer, fault: str) -> None:
     server.fault = lambda number: fault
     model = OpenAIModel(server.base, "tiny", replace(QUICK, stream=True, patience=0.0))

@@ -2,8 +2,11 @@
 
 import pytest
 
+from nanolean.parser.lexer import Tokens
 from nanolean.tests.each import each
 from nanoproof.lean.declarations import declared_names
+from nanoproof.lean.forbidden import code_of
+from nanoproof.lean.lexical import mask, spans
 from nanoproof.lean.source import (
     before_declaration,
     name_examples,
@@ -271,3 +274,28 @@ def test_declared_names_include_namespaces() -> None:
 def test_the_axioms_of_a_definition_that_is_a_goal_are_asked_for() -> None:
     source = "def commutative (G : Type*) [Group G] : CommGroup G := by\n  sorry"
     assert declared_names(splice(source, "exact x")) == ["commutative"]
+
+
+@each(
+    ("text", "code"),
+    [
+        ('s!"{"/-"}" x', "s! x"),
+        ('s!"a{f "/-" x {y := "}"} -- c }\n /- } -/ }b{s!"{"{"}"}c" z "w"', "s! f x {y := } s! z"),
+        ('s! /- c -/ -- d\n "{"--"}" x', "s! x"),
+        ("s!\"{'}'}\" x", "s! x"),
+        ('f!"{"\\""}\\{" x', "f! x"),
+        ('!s!"{"/-"}" x', "!s! x"),
+        # A string like any other: behind a name that only ends so, or with something in between.
+        ('xs!"{" x "}"', "xs! x"),
+        ('x.s!"{" x "}"', "x.s! x"),
+        ('s!x "{" x "}"', "s!x x"),
+        ('m!"{" x "}"', "m! x"),
+        ('"{" x "}"', "x"),
+    ],
+)
+def test_an_interpolated_string_holds_terms_and_hides_nothing_behind_it(text: str, code: str) -> None:
+    assert mask(text).split() == code.split()
+    assert code_of(text)[1], "a proof may hold none of them"
+    # NanoLean, which has no such strings, ends them where we do.
+    last = max(end for kind, _, end in spans(text) if kind == "string")
+    assert last in Tokens(text).ends and set(code.split()[-1:]) <= set(Tokens(text).texts)

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from nanoproof.common.errors import UserError
-from nanoproof.model.tokenizer import Tokenizer, load_tiktoken
+from nanoproof.model.tokenizer import LONGEST_WORD, SYMBOLS, Tokenizer, load_tiktoken, train_tokenizer, word_splitter
 from scripts.tok_texts import read_texts
 from scripts.tok_train import main
 
@@ -91,5 +91,16 @@ def test_the_pattern_decides_what_is_one_word(tmp_path: Path) -> None:
 
 
 def test_an_empty_directory_is_named(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"--input .*: no \.parquet, "):
+    with pytest.raises(UserError, match=r"--input .*: .* holds no \.parquet, "):
         main(["--input", str(tmp_path)])
+
+
+def test_words_without_end_are_learned_from_in_parts_and_others_as_they_are() -> None:
+    text = "theorem add_comm' (a b : ℕ) : a + b = b + a := by\n  omega\n" * 20
+    long_word = "x" * (2 * LONGEST_WORD) + "yz"
+    splitter = word_splitter("lean", SYMBOLS, LONGEST_WORD)
+    sizes = [len(word) for word, _ in splitter.pre_tokenize_str(long_word)]
+    assert sizes == [LONGEST_WORD, LONGEST_WORD, 2]
+    assert splitter.pre_tokenize_str(text) == word_splitter("lean", SYMBOLS).pre_tokenize_str(text)
+    learned = train_tokenizer([long_word], 500)
+    assert max(map(len, learned.bpe.tokens)) == LONGEST_WORD and learned.decode(learned.encode(long_word)) == long_word

@@ -14,9 +14,11 @@ import pytest
 from nanolean.tests.each import each
 from nanoproof import compat
 from nanoproof.common.errors import UserError
+from nanoproof.common.files import read_json
 from nanoproof.compat.database import AnnotatedTactic, DynamicDatabase, Premise, PremiseFile, Repository, Theorem
 from nanoproof.compat.database.dynamic_database import popular_repositories
 from nanoproof.compat.database.models.annotations import Pos, parse_pos
+from nanoproof.compat.trainers import begin_passes
 from nanoproof.repos.store import Store
 from tests.repos.made_records import chain, file, tactic, theorem
 
@@ -84,6 +86,25 @@ def test_making_the_object_reads_the_file_and_never_empties_it(database: Dynamic
     assert Path(path).read_text() == '{"repositories": 3}'
     with pytest.raises(FileNotFoundError):
         DynamicDatabase.from_json(path + "x")
+
+
+def test_folders_that_cannot_be_are_one_line(database: DynamicDatabase, path: str) -> None:
+    below_a_file = Path(path) / "x"
+    repo = database.repositories[0]
+    (theorem,) = repo.sorry_theorems_unproved[:1]
+    calls = [
+        lambda: DynamicDatabase(str(below_a_file)),
+        lambda: DynamicDatabase(str(below_a_file.parents[1])),
+        lambda: database.to_json(str(below_a_file)),
+        lambda: database.export_merged_data([repo], below_a_file),
+        lambda: repo.change_sorry_to_proven(theorem, str(below_a_file)),
+        lambda: begin_passes(below_a_file, {}),
+        lambda: read_json(below_a_file),
+    ]
+    for call in calls:
+        with pytest.raises(UserError, match=r"^(cannot write|no such file:) /.*"):
+            call()
+    assert repo.sorry_theorems_unproved[0] is theorem
 
 
 def test_entries_are_read_and_written_with_all_fields_and_counters() -> None:

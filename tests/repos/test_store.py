@@ -18,7 +18,7 @@ from nanoproof.repos.manage import AddOptions, add_repository, split_target
 from nanoproof.repos.project import named_path
 from nanoproof.repos.prove import located
 from nanoproof.repos.store import APPLICATION_ID, Store, default_path, free_name
-from nanoproof.repos.traced_files import TracedFile
+from nanoproof.repos.traced_files import Position, Premise, TracedFile
 from tests.helpers import main_of, wait_for
 from tests.repos.made_records import chain, file, tactic, theorem
 
@@ -362,7 +362,9 @@ def test_the_commands_add_list_show_and_remove(project, empty_home, capsys):
     assert repos(["add", str(project), "--no-trace"]) == 0
     assert capsys.readouterr().out.startswith("my-project: 0 files, 0 premises, 0 theorems")
     with Store(default_path()) as store:
-        store.put_file("my-project", FILE)
+        magic = Premise("N.magic", "axiom magic : P", Position(2, 1), Position(2, 16), "axiom")
+        store.put_file("my-project", replace(FILE, premises=(*FILE.premises, magic)))
+        store.put_file("my-project", replace(file(".lake/packages/l/L.lean"), premises=(magic,)))
         store.put_file("my-project", file("Bad.lean", error="line 3: unknown identifier"))
         (stored,) = store.theorems(state="sorry")
         store.record_proof(stored.id, "by\n  simp", "repos prove")
@@ -373,6 +375,7 @@ def test_the_commands_add_list_show_and_remove(project, empty_home, capsys):
     assert repos(["show", "my-project"]) == 0
     shown = capsys.readouterr().out
     assert "b  A.lean:4  by simp (repos prove)" in shown and "Bad.lean: line 3: unknown identifier" in shown
+    assert "axioms, which what is proved may rest on:\n  N.magic  A.lean:2\nnot traced" in shown
     assert repos(["show", "my-project", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["counts"]["sorry_proved"] == 1
     assert repos(["remove", "my-project"]) == 0

@@ -252,7 +252,10 @@ def test_files_may_have_private_names_in_common_and_what_is_none_to_prove_is_cou
 
 def test_a_theorem_says_which_open_ones_it_rests_on(options, tmp_path):
     project = {
-        "A.lean": "theorem bad : 1 = 2 := by\n  sorry\n\ndef data : Nat := sorry\n\ntheorem plain : 1 = 1 := rfl\n",
+        "A.lean": (
+            "theorem bad : 1 = 2 := by\n  sorry\n\ndef data : Nat := sorry\n\ntheorem plain : 1 = 1 := rfl\n"
+            "axiom magic : 1 = 2\n"
+        ),
         "B.lean": (
             "import A\nnamespace N\ntheorem wrapper : 1 = 2 := bad\ntheorem twice : 1 = 2 := wrapper\n"
             "theorem own : 1 = 2 := sorry\ntheorem same : data = data := rfl\ntheorem plain : 2 = 2 := rfl\nend N\n"
@@ -260,7 +263,8 @@ def test_a_theorem_says_which_open_ones_it_rests_on(options, tmp_path):
     }
     for name, text in project.items():
         (tmp_path / name).write_text(text)
-    trace_project(Project.read(tmp_path), tmp_path / "out", options)
+    summary = trace_project(Project.read(tmp_path), tmp_path / "out", options)
+    assert "axiom, which what is proved may rest on: magic  A.lean:7\n" in summary.text(tmp_path)
     found = {each.full_name: each.rests_on for file in by_path(tmp_path / "out").values() for each in file.theorems}
     bad, data = OpenPlace("bad", "A.lean", 1), OpenPlace("data", "A.lean", 4)
     assert found == {

@@ -1,10 +1,12 @@
 """Rounds of self-play: over a scripted model and Lean with real training, killed in each phase, and their reports."""
 
 import json
+import os
 import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -264,6 +266,26 @@ def test_an_experiment_goes_on_with_its_own_options(
 ) -> None:
     with pytest.raises(UserError, match=complaint):
         selfplay.main(words(*given, played, *more))
+
+
+def test_an_experiment_goes_on_with_its_paths_in_other_words(
+    played: Path, given: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parser = Parser()
+    add_flags(parser, SelfPlayOptions)
+    begun = from_args(SelfPlayOptions, parser.parse_args(words(*given, played)))
+
+    def model_of(spec: str) -> str | None:
+        options = replace(begun, model_path=spec, dataset_config=os.path.relpath(given[1]))
+        experiment = playing.Experiment(options, lambda words: 0)
+        experiment._check_settings()
+        return experiment.options.model_path
+
+    monkeypatch.chdir(given[0].parent)
+    assert model_of("./network/") == begun.model_path
+    for other in (".", "hf:network"):
+        with pytest.raises(UserError, match=rf"--model-path {other}: the experiment in .* has /"):
+            model_of(other)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Test-time learning from end to end, over a scripted Lean and a policy that knows more after training."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from random import Random
@@ -125,6 +126,10 @@ def test_a_run_whose_time_is_over_can_keep_its_network_and_be_resumed(model: Pat
     before = read_json(path / "result.json")
     assert before["outcome"] == "unproven" and len(before["tries"]) > 1 and finished_steps(path)[-1] > 0
     assert load_model(path)[2]["extra"]["stage"] == "ttrl"
+    # An attempt has the number of the step that learns from it, counted from 0, the first try that of the first step.
+    logged = Counter(step for step, _ in logged_attempts(path))
+    learned = {row["step"] - 1: row["attempts"] for row in read_jsonl(path / "metrics.jsonl")}
+    assert logged[0] > learned.pop(0) and learned.items() <= logged.items()
     variants = list(read_jsonl(path / "variants.jsonl"))
     with mock.patch.object(Policy, "learns_after", 0):
         assert ttrl.main(["--resume-from", str(path), "--minutes", "5"]) == 0
@@ -173,9 +178,11 @@ def test_a_try_counts_between_the_end_of_its_collection_and_what_is_learned_from
     task = source.next()
     assert task is not None and task.num_simulations == 4
     source.finish(task, Attempt(target, "unproven", budget=4, counts={"simulations": 4}))
+    source.ends_step = False  # as the first try, which the network does not learn from
     fresh = source.drain()
     budgets = [source.choose(Random(0))]
     experience.learn(*source.exchange(fresh))
+    assert source.step == 0
     budgets.append(source.choose(Random(0)))
     assert [each.num_simulations for each in budgets if each is not None] == [8, 8]
     source.close()

@@ -14,7 +14,7 @@ from typing import Any
 
 import httpx2
 
-from nanoproof.common.errors import UserError
+from nanoproof.common.errors import UserError, cannot
 from nanoproof.common.files import atomic_write_json, read_json
 from nanoproof.compat.database.models.repository import Repository
 from nanoproof.compat.database.models.theorems import Theorem
@@ -155,8 +155,10 @@ class DynamicDatabase:
             raise UserError(f"{path}: {error}") from error
 
     def to_json(self, file_path: str | None = None) -> None:
-        """Write the file, atomically; without a path that of the database."""
-        atomic_write_json(Path(file_path or self.json_path), self.to_dict())
+        """Write the file, atomically; without a path that of the database. Raises UserError where that cannot be."""
+        path = Path(file_path or self.json_path)
+        with cannot(f"write {path}"):
+            atomic_write_json(path, self.to_dict())
 
     @classmethod
     def from_json(cls, file_path: str) -> "DynamicDatabase":
@@ -253,8 +255,8 @@ class DynamicDatabase:
         if curriculum_learning and added:
             added = [repo for repo in self.sort_repositories_by_difficulty() if repo in added]
         rows = [{"url": repo.url, "commit": repo.commit, "version": repo.lean_version} for repo in added]
-        INFO_FILE.parent.mkdir(parents=True, exist_ok=True)
-        atomic_write_json(INFO_FILE, rows)
+        with cannot(f"write {INFO_FILE}"):
+            atomic_write_json(INFO_FILE, rows)
         print(f"{len(added)} repositories added, listed in {INFO_FILE}")
         return added
 

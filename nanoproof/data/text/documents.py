@@ -12,7 +12,6 @@ the files, the seed and the number of streams V alone.
 """
 
 import hashlib
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice, repeat
@@ -23,7 +22,7 @@ import numpy as np
 from nanoproof.common.errors import UserError
 from nanoproof.data.nanolean import nanolean_documents
 from nanoproof.data.sources.manifest import file_paths
-from nanoproof.data.text.text_files import SUFFIXES, MemoryFile, TextFile, open_text_file
+from nanoproof.data.text.text_files import SUFFIXES, MemoryFile, TextFile, files_below, open_text_file
 
 NAMED_CORPORA = ("nemotron", "leangithubraw", "nanolean")
 VALID_FRACTION = 0.05
@@ -184,20 +183,7 @@ def _files_below(path: Path) -> list[Path]:
         return [path]
     if not path.is_dir():
         raise UserError(f"no text corpus {path}: neither one of {', '.join(NAMED_CORPORA)} nor a file or directory")
-    files: list[Path] = []
-    seen: set[Path] = set()
-    for name, inner, names in os.walk(path, followlinks=True):
-        folder = Path(name)
-        # Data are often put together of links to folders, one of which may lead back.
-        if folder.resolve() in seen:
-            inner.clear()
-            continue
-        seen.add(folder.resolve())
-        inner.sort()
-        files += [folder / file for file in names if Path(file).suffix in SUFFIXES and (folder / file).is_file()]
-    if not files:
-        raise UserError(f"{path} holds no {', '.join(SUFFIXES)} files")
-    return sorted(files)
+    return files_below(path, SUFFIXES)
 
 
 # -- Order of documents ----------------------------------------------------------------------------------------------

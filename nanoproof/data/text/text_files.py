@@ -5,7 +5,9 @@ streams through one group in bounded memory. A document may be None or empty; re
 """
 
 import logging
+import os
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +17,7 @@ import pyarrow.parquet as pq
 
 from nanoproof.common.errors import UserError, cannot
 from nanoproof.common.files import parse_json, read_text
+from nanoproof.common.terminal import counted
 
 log = logging.getLogger(__name__)
 
@@ -178,6 +181,42 @@ class MemoryFile(TextFile):
 
     def read(self, group: int, wanted: Sequence[int]) -> Iterator[str | None]:
         return (self._texts[index] for index in wanted)
+
+
+def files_below(folder: Path, suffixes: Sequence[str]) -> list[Path]:
+    """List the files of these endings below a folder, in order; one warning counts those of others, hidden ones aside.
+
+    Links are followed. Raises UserError if there is none, or a folder cannot be read.
+    """
+    files: list[Path] = []
+    others: list[Path] = []
+    seen: set[Path] = set()
+
+    def refuse(error: OSError) -> None:
+        raise UserError(f"cannot read {error.filename}: {error.strerror}") from error
+
+    for name, inner, names in os.walk(folder, onerror=refuse, followlinks=True):
+        here = Path(name)
+        # Data are often put together of links to folders, one of which may lead back.
+        if here.resolve() in seen:
+            inner.clear()
+            continue
+        seen.add(here.resolve())
+        inner.sort()
+        for file in filter(Path.is_file, (here / name for name in sorted(names))):
+            if file.suffix in suffixes:
+                files.append(file)
+            elif not any(part.startswith(".") for part in file.relative_to(folder).parts):
+                others.append(file)
+    kinds = ", ".join(suffixes)
+    if others and os.environ.get("RANK", "0") == "0":  # all ranks would say the same
+        # Of the ending that most have: between a README and a hundred `.jsonl.gz` the latter are what is missed.
+        ending = Counter(file.suffix for file in others).most_common(1)[0][0]
+        example = next(file for file in others if file.suffix == ending)
+        log.warning("not read: %s, such as %s; endings that are: %s", counted(len(others), "file"), example, kinds)
+    if not files:
+        raise UserError(f"{folder} holds no {kinds} files")
+    return sorted(files)
 
 
 def open_text_file(path: Path) -> TextFile:

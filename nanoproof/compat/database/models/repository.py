@@ -7,6 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from nanoproof.common.errors import cannot
 from nanoproof.common.files import json_items
 from nanoproof.compat.database.models.annotations import require
 from nanoproof.compat.database.models.premises import PremiseFile
@@ -129,9 +130,10 @@ class Repository:
             raise ValueError("The theorem is not in the list of unproved sorry theorems.")
         # LeanDojo-v2's line. Before the move, so that a log that cannot be written leaves all as it was.
         where = f"{theorem.full_name} in {theorem.file_path} for repo {self.name} (commit: {self.commit})"
-        Path(log_file).parent.mkdir(parents=True, exist_ok=True)
-        with open(log_file, "a", encoding="utf-8") as log:
-            log.write(f"{datetime.now():%Y-%m-%d %H:%M:%S} - Theorem proved: {where}\n")
+        with cannot(f"write {log_file}"):
+            Path(log_file).parent.mkdir(parents=True, exist_ok=True)
+            with open(log_file, "a", encoding="utf-8") as log:
+                log.write(f"{datetime.now():%Y-%m-%d %H:%M:%S} - Theorem proved: {where}\n")
         self.sorry_theorems_unproved.remove(theorem)
         self.sorry_theorems_proved.append(theorem)
 
