@@ -167,7 +167,7 @@ def library_imports() -> list[tuple[str, str]]:
 
 # -- how dense the code is, and how much of it there is ------------------------------------------------------------
 
-MOST_LINES = {"nanoproof": 93_222, "nanolean": 37_904}
+MOST_LINES = {"nanoproof": 93_195, "nanolean": 37_904}
 """All lines of a package. Ratchets: they go down with what is deleted, and up only for what a user gets; the commit
 that raises one says for what."""
 MOST_FLAGS = {"nanoproof.rl": 106, "scripts.prover_eval": 78, "scripts.prove": 58}
