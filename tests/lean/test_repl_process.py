@@ -14,7 +14,7 @@ import pytest
 
 from nanolean.tests.each import each
 from nanoproof.common import launch
-from nanoproof.lean.server.repl_process import ReplDied, ReplGarbage, ReplProcess, ReplTimeout
+from nanoproof.lean.server.repl_process import ProcessTable, ReplDied, ReplGarbage, ReplProcess, ReplTimeout
 from tests.helpers import is_gone, wait_for
 from tests.lean.conftest import AND, SCRIPT
 
@@ -195,3 +195,17 @@ def test_closing_leaves_no_open_files(scripted: Script) -> None:
         process.close()
         process.close()
     assert len(os.listdir("/dev/fd")) <= before
+
+
+def test_what_a_process_has_started_counts_as_soon_as_the_table_is_read_again() -> None:
+    table = ProcessTable()
+    assert len(table.with_descendants(os.getpid())) >= 1  # read before the processes below are there
+    script = "sleep 60 & echo $$ $!; read line; kill $!"
+    with subprocess.Popen(["sh", "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as started:
+        assert started.stdin is not None and started.stdout is not None
+        pids = set(map(int, started.stdout.readline().split()))
+        wait_for(lambda: pids == {process.pid for process in table.with_descendants(started.pid)})
+        assert len(pids) == 2 and pids < {process.pid for process in table.with_descendants(os.getpid())}
+        started.stdin.close()
+    with pytest.raises(psutil.NoSuchProcess):
+        table.with_descendants(started.pid)
